@@ -43,7 +43,8 @@ Bound bracket_crossing(const Profile& profile, double c, double max_loss, Bound 
     return x;
   };
 
-  // Step 2, the proof: from the guess outward to an ε at which the bound itself is on its side of δ.
+  // Step 2, the proof: from the guess outward to an ε at which the bound itself is on its side of
+  // δ.
   const auto proved_end = [&](Side side, double start) {
     const double sign = side == Side::upper ? 1 : -1;
     double move = fine * start;

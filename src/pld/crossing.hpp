@@ -14,9 +14,10 @@ using Profile = std::function<Bound(double)>;
 /// Returns true if a bracket of ε has the precision that is wanted where losses are smooth.
 bool is_narrow(Bound epsilon, const Precision& precision);
 
-/// Returns bounds on ε(δ) within [0, max_loss], for every δ of a range. The search starts at `from`,
-/// assumes that δ(ε) first falls like e^(-cε), and stops at a relative distance of `fine` from the
-/// root. Its result is valid whatever the search does: both ends are checked by the profile.
+/// Returns bounds on ε(δ) within [0, max_loss], for every δ of a range. The search starts at
+/// `from`, assumes that δ(ε) first falls like e^(-cε), and stops at a relative distance of `fine`
+/// from the root. Its result is valid whatever the search does: both ends are checked by the
+/// profile.
 Bound bracket_crossing(const Profile& profile, double c, double max_loss, Bound delta, double from, double fine);
 
 }  // namespace sotto::pld_detail

@@ -1,4 +1,5 @@
-// ComposedCurve: inversion integrals and pessimistic grids, cached by the ε that they were made for.
+// ComposedCurve: inversion integrals and pessimistic grids, cached by the ε that they were made
+// for.
 #include "sotto/pld/curve.hpp"
 
 #include <algorithm>

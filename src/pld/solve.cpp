@@ -33,8 +33,9 @@ using pld_detail::saddle_point;
 using pld_detail::saddle_point_estimate;
 using pld_detail::unit;
 
-// Returns the atom at the largest loss of the composition, W = Σ k W_i: all steps have their largest
-// loss at once with probability m = Π m_i^k. Both are rounded down; nullopt if some step has no atom.
+// Returns the atom at the largest loss of the composition, W = Σ k W_i: all steps have their
+// largest loss at once with probability m = Π m_i^k. Both are rounded down; nullopt if some step
+// has no atom.
 std::optional<PrivacyLoss::MaxLossAtom> max_loss_atom_of(const std::vector<LossStep>& steps) {
   PrivacyLoss::MaxLossAtom sum{0, 0};
   for (const LossStep& step : steps) {
@@ -61,7 +62,8 @@ double epsilon_of_max_loss(const std::vector<LossStep>& steps, double delta) {
   return share < 1 ? std::max(0.0, atom->loss + std::log1p(-share) * (1 + 64 * unit) - 64 * unit * atom->loss) : 0;
 }
 
-// Returns the name of the inversion integral's variant: over one period if the losses are a lattice.
+// Returns the name of the inversion integral's variant: over one period if the losses are a
+// lattice.
 ProofMethod integral_method(const std::vector<LossStep>& steps) {
   return steps.size() == 1 && steps.front().loss->lattice() ? ProofMethod::lattice : ProofMethod::saddle_point;
 }
@@ -75,9 +77,9 @@ InversionIntegral plain_integral(const std::vector<LossStep>& steps, double c, d
 }
 
 // Tries smoothed integrals, for atoms on no common lattice. The parameter μ of the added Gaussian
-// step starts where spread-out losses get the precision, and grows until the integral has few enough
-// nodes. Next to large atoms the smoothing costs more: then μ shrinks. `is_enough` receives each
-// integral, and returns true to end the search.
+// step starts where spread-out losses get the precision, and grows until the integral has few
+// enough nodes. Next to large atoms the smoothing costs more: then μ shrinks. `is_enough` receives
+// each integral, and returns true to end the search.
 void try_smoothed_integrals(const std::vector<LossStep>& steps, double c, double epsilon, double log_delta, const Precision& precision,
                             const std::function<bool(const InversionIntegral&)>& is_enough) {
   const double about = scale_of(epsilon);
@@ -266,7 +268,8 @@ class DeltaSolver {
   double chernoff_upper_ = 1;  // the upper bound before any integral
 };
 
-// Brackets ε(δ) for all δ of a range, like DeltaSolver. It starts from the bracket by largest losses.
+// Brackets ε(δ) for all δ of a range, like DeltaSolver. It starts from the bracket by largest
+// losses.
 class EpsilonSolver {
  public:
   EpsilonSolver(const std::vector<LossStep>& steps, Bound range, const Bracket& by_max_loss, const Precision& precision)
@@ -342,8 +345,8 @@ class EpsilonSolver {
   double chernoff_epsilon_ = infinity;  // Rényi DP's ε, at most the largest loss
 };
 
-// Narrows ε(δ) by bisection, with one δ(ε) each. On a coarse lattice δ(ε) falls in steps, so no single
-// abscissa suits all ε nearby; here each ε gets its own.
+// Narrows ε(δ) by bisection, with one δ(ε) each. On a coarse lattice δ(ε) falls in steps, so no
+// single abscissa suits all ε nearby; here each ε gets its own.
 Bracket bisect_epsilon(const std::vector<LossStep>& steps, Bound delta, Bracket epsilon, const Precision& precision) {
   attempted(0.9, [&] {
     for (int turn = 0; turn < 50 && !is_narrow(epsilon, precision); ++turn) {

@@ -1,5 +1,5 @@
-// Rounding: parameters that are known as doubles with a relative error, log M from M with its error,
-// and sums of logarithms. docs/theory/pld/rounding.md lists what the error bounds assume.
+// Rounding: parameters that are known as doubles with a relative error, log M from M with its
+// error, and sums of logarithms. docs/theory/pld/rounding.md lists what the error bounds assume.
 #pragma once
 
 #include <algorithm>
@@ -19,10 +19,11 @@ inline constexpr double root_two_pi = 2.5066282746310002;
 /// that names the parameter, loss or mass, and says what is wrong with it.
 [[noreturn]] void throw_unrepresentable(const char* problem);
 
-/// A rounded double is a real number, known as a double and a bound on its relative distance from it.
-/// Every parameter of a loss becomes one. The constructor throws OutsideConditions unless the double
-/// is finite and the relative error small enough for bounds of first order. (A ball without bounds
-/// has the centre 0, and a ball around 0 has no relative error: either would wrongly cost nothing.)
+/// A rounded double is a real number, known as a double and a bound on its relative distance from
+/// it. Every parameter of a loss becomes one. The constructor throws OutsideConditions unless the
+/// double is finite and the relative error small enough for bounds of first order. (A ball without
+/// bounds has the centre 0, and a ball around 0 has no relative error: either would wrongly cost
+/// nothing.)
 struct RoundedDouble {
   static constexpr double largest_relative = 0x1p-10;
 

@@ -25,8 +25,8 @@ class ComposedCurve {
   /// Returns bounds on δ(ε) within [0, 1], for ε >= 0. Where no inversion integral converges, the
   /// lower bound may be 0.
   [[nodiscard]] Bound delta(double epsilon);
-  /// Returns the bounds of an inversion integral if they have the tolerance, nullopt otherwise; [0, 0]
-  /// from the largest loss on.
+  /// Returns the bounds of an inversion integral if they have the tolerance, nullopt otherwise; [0,
+  /// 0] from the largest loss on.
   [[nodiscard]] std::optional<Bound> by_integral(double epsilon);
   /// Returns the largest loss, from which on δ(ε) is 0; infinite if losses are unbounded.
   [[nodiscard]] double max_loss() const;

@@ -2,7 +2,8 @@
 //
 // For a pair of distributions (P, Q) the privacy loss is L = log dP/dQ under P. Its moment
 // generating function is M(s) = E_P[e^(sL)] for complex s. Losses of independent steps add, so k
-// equal steps have M(s)^k. docs/theory/pld/dominating-pairs.md has each mechanism's pair and proofs.
+// equal steps have M(s)^k. docs/theory/pld/dominating-pairs.md has each mechanism's pair and
+// proofs.
 #pragma once
 
 #include <cstdint>
@@ -38,8 +39,8 @@ enum class Extent { everywhere, half_period };
 class LogMgf {
  public:
   virtual ~LogMgf() = default;
-  /// Chooses the inner quadrature for |Im s| <= top. `tolerance` is the error of M, relative to M(c),
-  /// that quadrature and truncation should not exceed; `at` reports the error that they have.
+  /// Chooses the inner quadrature for |Im s| <= top. `tolerance` is the error of M, relative to
+  /// M(c), that quadrature and truncation should not exceed; `at` reports the error that they have.
   virtual void prepare(double top, double tolerance) = 0;
   /// Returns log M(c + it) for 0 <= t <= top.
   [[nodiscard]] virtual LogMgfValue at(double t) const = 0;
@@ -59,8 +60,8 @@ struct Lattice {
   double absolute = 0;
 };
 
-/// The privacy loss of one step of a mechanism, for one of its neighbouring pairs (P, Q). Immutable,
-/// and safe for concurrent callers.
+/// The privacy loss of one step of a mechanism, for one of its neighbouring pairs (P, Q).
+/// Immutable, and safe for concurrent callers.
 class PrivacyLoss {
  public:
   virtual ~PrivacyLoss() = default;
@@ -85,7 +86,8 @@ class PrivacyLoss {
   [[nodiscard]] virtual bool symmetric() const { return false; }
   /// Returns the loss of the swapped pair (Q, P); null if the pair is symmetric, or it is unknown.
   [[nodiscard]] virtual std::shared_ptr<const PrivacyLoss> reversed() const { return nullptr; }
-  /// Returns the distribution of L, for discretisation; null if it is unknown or has too many atoms.
+  /// Returns the distribution of L, for discretisation; null if it is unknown or has too many
+  /// atoms.
   [[nodiscard]] virtual std::shared_ptr<const pld_detail::LossDistribution> distribution() const { return nullptr; }
   /// A Poisson-sampled step as a member of a family with two parameters: its size (μ or x) and its
   /// rate. Its profile grows with both, in both directions [Balle2018b], so similar steps can be
@@ -103,7 +105,8 @@ class PrivacyLoss {
 using PrivacyLossPtr = std::shared_ptr<const PrivacyLoss>;
 
 /// The smallest ε or μ that is composed as it is, since squares of smaller ones may underflow. A
-/// caller replaces a smaller one by this value for an upper bound, and leaves it out for a lower one.
+/// caller replaces a smaller one by this value for an upper bound, and leaves it out for a lower
+/// one.
 inline constexpr double negligible_loss = 0x1p-200;
 
 /// `count` independent steps with one loss.
@@ -128,15 +131,15 @@ struct Atom {
 /// Which neighbour is P: the data with the record (it is removed), or without it (it is added).
 enum class Direction { remove, add };
 
-/// Returns the loss of Gaussian noise with the given μ²; several such steps have the sum of their μ²
-/// [Dong2022].
+/// Returns the loss of Gaussian noise with the given μ²; several such steps have the sum of their
+/// μ² [Dong2022].
 PrivacyLossPtr gaussian_loss(const Real& squared_mu);
 /// Returns the loss of Laplace noise, x = Δ/b.
 PrivacyLossPtr laplace_loss(const Real& x);
 /// Returns the loss of the exponential mechanism's dominating pair [Dong2020].
 PrivacyLossPtr exponential_loss(const Real& epsilon);
-/// Returns a symmetric loss with finitely many atoms and their mirrors; the remaining mass is at loss
-/// 0. `lattice` is the lattice of all losses, if there is one.
+/// Returns a symmetric loss with finitely many atoms and their mirrors; the remaining mass is at
+/// loss 0. `lattice` is the lattice of all losses, if there is one.
 PrivacyLossPtr symmetric_atoms_loss(const std::vector<SymmetricAtom>& atoms, std::optional<Lattice> lattice);
 /// One component of a mixture of Gaussian steps: its μ² and its probability.
 struct GaussianComponent {
@@ -158,8 +161,8 @@ PrivacyLossPtr arsinh_loss(const Real& kappa, const Real& shift);
 PrivacyLossPtr poisson_gaussian_loss(const Real& mu, const Real& rate, Direction direction);
 /// Returns the loss of Laplace noise, x = Δ/b, on a Poisson sample.
 PrivacyLossPtr poisson_laplace_loss(const Real& x, const Real& rate, Direction direction);
-/// Returns the loss of a mechanism with finitely many losses on a Poisson sample. `base` lists every
-/// atom of its symmetric pair: both signs, and the one at 0.
+/// Returns the loss of a mechanism with finitely many losses on a Poisson sample. `base` lists
+/// every atom of its symmetric pair: both signs, and the one at 0.
 PrivacyLossPtr poisson_atoms_loss(const std::vector<Atom>& base, const Real& rate, Direction direction);
 /// The losses of removing and of adding a record.
 struct PoissonPair {
@@ -197,8 +200,8 @@ struct TruncatedLoss {
 /// Returns a loss that dominates several mechanisms on one sample without replacement, by their
 /// discretised product; nullopt if the steps are too many, or their losses too large, for a grid.
 std::optional<TruncatedLoss> without_replacement_product_loss(const std::vector<LossStep>& steps, const Real& rate);
-/// Returns a loss on a lattice that dominates n shuffled reports of a local ε. Each other report is,
-/// with the given probability, a clone: a fair coin between the two reports to be distinguished
+/// Returns a loss on a lattice that dominates n shuffled reports of a local ε. Each other report
+/// is, with the given probability, a clone: a fair coin between the two reports to be distinguished
 /// [Feldman2021b], [Feldman2023].
 TruncatedLoss clones_loss(const Real& local, std::int64_t reports, const Real& probability);
 

@@ -26,8 +26,8 @@ struct GaussianMixture {
 };
 
 /// Returns a mixture that dominates one contribution of a user of the group, a Gaussian step with
-/// the given μ² if it were seen at once. The coalition sees it after g noises, so with μ²/g, where g
-/// is the number of hops until the token meets the group or the coalition again.
+/// the given μ² if it were seen at once. The coalition sees it after g noises, so with μ²/g, where
+/// g is the number of hops until the token meets the group or the coalition again.
 std::shared_ptr<const GaussianMixture> walk_gap_mixture(const Real& squared_mu, const WalkUsers& users);
 /// Returns a mixture that dominates the group's terms in a running sum between two visits of the
 /// coalition: j terms of the group under m noises cost μ² j²/m.

@@ -11,8 +11,8 @@
 namespace sotto::pld_detail {
 namespace {
 
-// Returns roughly the x > 0 at which f is smallest, within about a part in 20, which is enough for a
-// contour: steps by a factor of 3, then of 1.5, then a parabola through three points.
+// Returns roughly the x > 0 at which f is smallest, within about a part in 20, which is enough for
+// a contour: steps by a factor of 3, then of 1.5, then a parabola through three points.
 double approximate_minimiser(double start, const std::function<double(double)>& f) {
   double x = start;
   double value = f(x);

@@ -1,9 +1,11 @@
-// δ(ε) = (1/2πi) ∫ over Re s = c of M(s) e^(-sε) / (s(s+1)) ds, by the trapezoidal rule with step h.
+// δ(ε) = (1/2πi) ∫ over Re s = c of M(s) e^(-sε) / (s(s+1)) ds, by the trapezoidal rule with step
+// h.
 //
-// The rule's result is exactly the sum over m of δ(ε + mW) e^(cmW), W = 2π/h. The term m = 0 is δ(ε).
-// All others, the aliasing, are positive and bounded in closed form, so the rule can only over-report:
-// the upper bound needs no aliasing term, and the lower bound subtracts it. The nodes beyond a
-// truncation point are bounded by decay bounds. docs/theory/pld/inversion-integral.md has the proofs.
+// The rule's result is exactly the sum over m of δ(ε + mW) e^(cmW), W = 2π/h. The term m = 0 is
+// δ(ε). All others, the aliasing, are positive and bounded in closed form, so the rule can only
+// over-report: the upper bound needs no aliasing term, and the lower bound subtracts it. The nodes
+// beyond a truncation point are bounded by decay bounds. docs/theory/pld/inversion-integral.md has
+// the proofs.
 #include "saddle_point/inversion_integral.hpp"
 
 #include <algorithm>
@@ -17,8 +19,8 @@ namespace {
 
 constexpr std::size_t max_nodes = std::size_t{1} << 22;
 
-// A sum that adds its own rounding errors back (Neumaier's algorithm). For n terms the result is off
-// by at most 4 unit + n² unit² of the sum of the terms' sizes.
+// A sum that adds its own rounding errors back (Neumaier's algorithm). For n terms the result is
+// off by at most 4 unit + n² unit² of the sum of the terms' sizes.
 class CompensatedSum {
  public:
   explicit CompensatedSum(double start) : sum_(start) {}
@@ -107,8 +109,9 @@ Bound InversionIntegral::delta(double epsilon) const {
   return {clamp_probability(lower * (1 - 4 * unit)), clamp_probability(upper * (1 + 4 * unit))};
 }
 
-// Chooses the scale, the step and the truncation point, prepares the factors, and evaluates the nodes.
-// Leaves nodes_ empty, which is failure, if one of these is impossible or takes too much work.
+// Chooses the scale, the step and the truncation point, prepares the factors, and evaluates the
+// nodes. Leaves nodes_ empty, which is failure, if one of these is impossible or takes too much
+// work.
 void InversionIntegral::build(const std::vector<LossStep>& steps, double epsilon, double log_delta, double tolerance) {
   double count = 0;
   for (const Factor& factor : factors_) {
@@ -131,7 +134,8 @@ void InversionIntegral::build(const std::vector<LossStep>& steps, double epsilon
     work += factor.log_mgf->work();
     if (std::isinf(factor.log_mgf->at(top).log.re)) return;  // this loss cannot be evaluated as far out as `top`
   }
-  // With many factors most nodes are negligible before all are evaluated; a single costly one is not.
+  // With many factors most nodes are negligible before all are evaluated; a single costly one is
+  // not.
   if (work * static_cast<double>(*intervals) > work_ && (factors_.size() < 8 || static_cast<double>(*intervals) > 1e5)) return;
   evaluate(*intervals, target - scale_ - 5 - std::log(static_cast<double>(*intervals) + 1) + 2 * std::min(0.0, std::log(c_)));
 }
@@ -167,8 +171,8 @@ bool InversionIntegral::choose_step(const std::vector<LossStep>& steps, double e
   return false;
 }
 
-// Returns the number of steps after which the rest of the integral is below e^target at ε = 0, and sets
-// log_truncation_; nullopt if that takes too many nodes.
+// Returns the number of steps after which the rest of the integral is below e^target at ε = 0, and
+// sets log_truncation_; nullopt if that takes too many nodes.
 std::optional<std::size_t> InversionIntegral::choose_truncation(const std::vector<LossStep>& steps, double tolerance, double target,
                                                                 double inner_tolerance) {
   double last = 0;
@@ -206,8 +210,8 @@ std::optional<std::size_t> InversionIntegral::choose_truncation(const std::vecto
   return intervals;
 }
 
-// On a lattice: makes the period a whole number of steps, and truncates at `last`, or not at all if all
-// nodes of the period are evaluated.
+// On a lattice: makes the period a whole number of steps, and truncates at `last`, or not at all if
+// all nodes of the period are evaluated.
 std::optional<std::size_t> InversionIntegral::truncate_period(double last) {
   const double half_period = pi / lattice_->spacing;
   const double period = std::ceil(2 * half_period / step_ / 2) * 2;  // in steps
@@ -273,8 +277,8 @@ void InversionIntegral::add_node(double t, double negligible, const std::vector<
   }
 }
 
-// Returns the log of a bound on all nodes beyond t, of both signs, at ε = 0. On a lattice it contains a
-// bound on the kernel.
+// Returns the log of a bound on all nodes beyond t, of both signs, at ε = 0. On a lattice it
+// contains a bound on the kernel.
 double InversionIntegral::log_truncation_error(double t, Extent reach) const {
   double sum = 0;
   for (const Factor& factor : factors_) {
@@ -286,10 +290,10 @@ double InversionIntegral::log_truncation_error(double t, Extent reach) const {
   return sum - std::log(pi * t);
 }
 
-// Moves the truncation point inwards. The decay bounds hold from `last` on only, but M may be small long
-// before. Between, M is evaluated here and there: from t to t + d, |M| grows by at most d times its
-// growth rate, a bound on E_P[|L| e^(cL)]. Returns the t from which on all nodes up to `last` together
-// are below e^target at ε = 0; `last` itself if there is no smaller one.
+// Moves the truncation point inwards. The decay bounds hold from `last` on only, but M may be small
+// long before. Between, M is evaluated here and there: from t to t + d, |M| grows by at most d
+// times its growth rate, a bound on E_P[|L| e^(cL)]. Returns the t from which on all nodes up to
+// `last` together are below e^target at ε = 0; `last` itself if there is no smaller one.
 double InversionIntegral::bridge(const std::vector<LossStep>& steps, double first, double last, double target, double inner_tolerance) const {
   const std::vector<double> rates = growth_rates(steps);
   if (rates.empty()) return last;
@@ -351,8 +355,9 @@ double InversionIntegral::second_difference(const std::vector<LossStep>& steps) 
   return value > 0 && std::isfinite(value) ? value : 1 / (c_ * c_);
 }
 
-// The trapezoidal sum on the line. With smoothing, a second sum over the same nodes bounds the excess
-// of the added Gaussian step, (1/2πi) ∫ M(s) μ² e^(μ²/8) e^(-sε) ds, M with the Gaussian factor.
+// The trapezoidal sum on the line. With smoothing, a second sum over the same nodes bounds the
+// excess of the added Gaussian step, (1/2πi) ∫ M(s) μ² e^(μ²/8) e^(-sε) ds, M with the Gaussian
+// factor.
 InversionIntegral::Sum InversionIntegral::sum_on_line(double epsilon) const {
   spend(40 * static_cast<double>(nodes_.size()));
   const double excess_factor = smoothing_ * smoothing_ * std::exp(smoothing_ * smoothing_ / 8);
@@ -395,17 +400,17 @@ InversionIntegral::Sum InversionIntegral::sum_on_line(double epsilon) const {
   return {sum, h * error * (1 + 16 * unit) + truncation + std::abs(sum) * 8 * unit, std::max(0.0, smoothing_excess)};
 }
 
-// The sum over one period of a lattice of spacing d. With v the distance from ε to the first lattice
-// point above it, the kernel is d times the sum over n of e^(-s(v+nd)) (1 - e^-(v+nd)), a difference of
-// two geometric series.
+// The sum over one period of a lattice of spacing d. With v the distance from ε to the first
+// lattice point above it, the kernel is d times the sum over n of e^(-s(v+nd)) (1 - e^-(v+nd)), a
+// difference of two geometric series.
 InversionIntegral::Sum InversionIntegral::sum_on_period(double epsilon) const {
   spend(250 * static_cast<double>(nodes_.size()));
   const double d = lattice_->spacing;
   const double start = count_ * lattice_->start;
   const double index = std::floor((epsilon - start) / d) + 1;
   const double v = std::clamp(start + index * d - epsilon, 0.0, d);
-  // The lattice is off by at most e, so ε is uncertain by e; on (ε - e, ε) δ falls at a rate of at most
-  // P(L > ε - e) <= e^(scale - c(ε - e)).
+  // The lattice is off by at most e, so ε is uncertain by e; on (ε - e, ε) δ falls at a rate of at
+  // most P(L > ε - e) <= e^(scale - c(ε - e)).
   const double loss_error = 16 * unit * (std::abs(start) + std::abs(epsilon) + d) + lattice_->relative * (epsilon + d) + lattice_->absolute * count_;
   const auto one_minus_exp = [](Complex z) { return Complex{0, 0} - (exp_excess(z) + z); };
   double value = 0;

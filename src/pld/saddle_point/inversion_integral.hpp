@@ -18,20 +18,21 @@ double cumulant(const std::vector<LossStep>& steps, double c);
 double cumulant_above(const std::vector<LossStep>& steps, double c);
 /// Returns the c from which on some step's M(c) is infinite.
 double pole_of(const std::vector<LossStep>& steps);
-/// Returns log κ(c), rounded up: κ(c) = sup over x of (1 - e^-x) e^(-cx) = c^c/(1+c)^(1+c). Chernoff's
-/// bound is δ(ε) <= κ(c) e^(K(c) - cε), for every c > 0 [Canonne2020].
+/// Returns log κ(c), rounded up: κ(c) = sup over x of (1 - e^-x) e^(-cx) = c^c/(1+c)^(1+c).
+/// Chernoff's bound is δ(ε) <= κ(c) e^(K(c) - cε), for every c > 0 [Canonne2020].
 double chernoff_factor(double c);
 
 /// The inversion integral of a composition on the line Re s = c, by the trapezoidal rule. It keeps
-/// M at the nodes, so that it brackets δ(ε) for every ε, tightly for those near the one that the step
-/// and the truncation were chosen for. Immutable after construction.
+/// M at the nodes, so that it brackets δ(ε) for every ε, tightly for those near the one that the
+/// step and the truncation were chosen for. Immutable after construction.
 class InversionIntegral {
  public:
   /// Evaluates the nodes for `epsilon`. `log_delta` is an estimate of log δ(ε), `tolerance` the
   /// relative error of δ that is aimed at, `smoothing` the parameter μ of a Gaussian step that is
   /// added (0: none), and `work` the number of terms that may be summed. Throws OutOfWork.
   InversionIntegral(const std::vector<LossStep>& steps, double c, double epsilon, double log_delta, double tolerance, double smoothing, double work);
-  /// Returns true if the integral needs more work, or M could not be bounded: delta() is then [0, 1].
+  /// Returns true if the integral needs more work, or M could not be bounded: delta() is then [0,
+  /// 1].
   [[nodiscard]] bool failed() const { return nodes_.empty(); }
   [[nodiscard]] bool smoothed() const { return smoothing_ > 0; }
   /// Returns bounds on δ(ε).
