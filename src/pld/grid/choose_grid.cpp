@@ -7,7 +7,7 @@
 #include <functional>
 #include <utility>
 
-#include "grid/discretize.hpp"
+#include "grid/moment_table.hpp"
 #include "saddle_point/inversion_integral.hpp"
 #include "sotto/core/work.hpp"
 
@@ -30,102 +30,37 @@ double log_reversed_moment(const DistributedStep& step, double abscissa) {
   return reversed == nullptr ? trivial : std::min(trivial, cumulant_above({{reversed, step.step.count}}, abscissa));
 }
 
-// Returns a loss of one step below which its mass hardly matters at ε.
-double lowest_of(const DistributedStep& step, double epsilon, double log_delta) {
-  return std::max(step.distribution->min_loss(),
-                  -std::max(40 * epsilon / std::max(5.0, -0.25 * log_delta), 60 * step.step.loss->standard_deviation()));
-}
-
+// Return the largest losses that are not truncated.
 double end_of(const DistributedStep& step, const GridChoice::Truncation& truncation) {
   return std::min(step.distribution->max_loss(), truncation.loss);
 }
+std::vector<double> ends_of(const std::vector<DistributedStep>& steps, const std::vector<GridChoice::Truncation>& truncations) {
+  std::vector<double> ends;
+  for (std::size_t i = 0; i < steps.size(); ++i) ends.push_back(end_of(steps[i], truncations[i]));
+  return ends;
+}
 
-// A piece of a distribution: P-mass that is spread evenly over [loss - half_width, loss +
-// half_width].
-struct Lump {
-  double loss, weight, half_width;
-  std::size_t boundary;  // the index of the first boundary at or above the loss
-};
+constexpr double nearer = 0.98;  // the grid may end up to one point before a truncation
 
-// Collects the lumps of one distribution, of cells and of atoms.
-class Lumps {
- public:
-  Lumps(const LossDistribution& distribution, double low, double high, double epsilon, const std::vector<double>& boundaries)
-      : boundaries_(boundaries) {
-    add_cells(distribution, cell_edges(distribution, low, high), low);
-    add_atoms(distribution, high, epsilon);
+// Returns log of k times the mass above a loss, rounded up, for k equal steps.
+enum class Under { p, q };
+double log_mass_above(const DistributedStep& step, double loss, Under under) {
+  const LossDistribution& distribution = *step.distribution;
+  const LossDistribution::Edge from = distribution.edge(loss);
+  const LossDistribution::Edge to = distribution.edge(infinity);
+  const LossDistribution::Mass mass = under == Under::p ? distribution.mass_p(from, to) : distribution.mass_q(from, to);
+  return std::log(step.step.count * mass.value * (1 + mass.error_bound)) + mass.log;
+}
+
+// Returns, by bisection, about the first point of an interval at which a condition holds.
+double first_where(double low, double high, const std::function<bool(double)>& holds) {
+  for (int turn = 0; turn < 30; ++turn) {
+    spend(300);
+    const double middle = low + (high - low) / 2;
+    (holds(middle) ? high : low) = middle;
   }
-  [[nodiscard]] const std::vector<Lump>& all() const { return lumps_; }
-
- private:
-  static constexpr int cells = 1024;
-
-  // Equidistant edges, edges that come ever closer to the bulk, the boundaries, and 0.
-  [[nodiscard]] std::vector<double> cell_edges(const LossDistribution& distribution, double low, double high) const {
-    const double bulk = distribution.bulk().value_or(std::max(0.0, low));
-    std::vector<double> edges;
-    for (int i = 0; i < cells; ++i) edges.push_back(low + (high - low) * i / cells);
-    edges.push_back(high);
-    for (int i = 0; i < 200; ++i) {
-      const double apart = (high - low) * std::exp2(-0.2 * i);
-      for (const double edge : {bulk - apart, bulk + apart}) {
-        if (edge > low && edge < high) edges.push_back(edge);
-      }
-    }
-    for (const double edge : boundaries_) {
-      if (edge > low && edge < high) edges.push_back(edge);
-    }
-    edges.push_back(0);
-    edges.push_back(-infinity);
-    std::sort(edges.begin(), edges.end());
-    edges.erase(std::remove_if(edges.begin(), edges.end(), [&](double edge) { return edge > high; }), edges.end());
-    return edges;
-  }
-
-  void add(double loss, double weight, double half_width) {
-    const auto boundary = static_cast<std::size_t>(std::lower_bound(boundaries_.begin(), boundaries_.end(), loss) - boundaries_.begin());
-    if (weight > 0) lumps_.push_back({loss, weight, half_width, std::min(boundary, boundaries_.size() - 1)});
-  }
-
-  void add_cells(const LossDistribution& distribution, const std::vector<double>& edges, double low) {
-    for (std::size_t i = 1; i < edges.size(); ++i) {
-      const double to = edges[i] == 0 && edges[i - 1] < 0 ? -0x1p-1000 : edges[i];
-      spend(300);
-      const LossDistribution::Edge a = distribution.edge(edges[i - 1]);
-      const LossDistribution::Edge b = distribution.edge(to);
-      const LossDistribution::Mass p = distribution.mass_p(a, b);
-      const LossDistribution::Mass q = distribution.mass_q(a, b);
-      const double loss = std::log(p.value / q.value) + p.log - q.log;
-      const double from = std::max(low, edges[i - 1]);
-      if (p.value > 0 && q.value > 0) add(std::clamp(loss, from, std::max(low, to)), p.as_double(), (to - from) / 2);
-    }
-  }
-
-  // Of many atoms, those that are close together become one lump.
-  void add_atoms(const LossDistribution& distribution, double high, double epsilon) {
-    double weight = 0;
-    double moment = 0;
-    double first = 0;
-    auto atoms = distribution.atoms();
-    const bool many = atoms.size() > cells;
-    if (many) std::sort(atoms.begin(), atoms.end(), [](const auto& a, const auto& b) { return a.loss < b.loss; });
-    for (const LossDistribution::PointMass& atom : atoms) {
-      const double loss = std::min(atom.loss, high);
-      const double own = atom.mass * std::exp(atom.log + atom.loss);
-      if (weight > 0 && (!many || loss - first > 0.01 * std::abs(loss) + 1e-4 * epsilon)) {
-        add(moment / weight, weight, 0);
-        weight = moment = 0;
-      }
-      if (weight == 0) first = loss;
-      weight += own;
-      moment += own * loss;
-    }
-    if (weight > 0) add(moment / weight, weight, 0);
-  }
-
-  const std::vector<double>& boundaries_;
-  std::vector<Lump> lumps_;
-};
+  return high;
+}
 
 // Losses outside the window are wrapped into it: those n windows below it count e^(-cnW) times,
 // those above it e^(cnW) times. A wrapping is the shortest W that makes the wrapped mass of one
@@ -170,117 +105,6 @@ bool has_atoms(const std::vector<DistributedStep>& steps) {
   return std::any_of(steps.begin(), steps.end(), [](const DistributedStep& step) { return !step.distribution->atoms().empty(); });
 }
 
-// A moment table has estimates of log E_P[e^(cL)] of every step, for every tilt c of a list, over
-// the losses below and between boundaries. Strata begin and end at boundaries.
-struct GridChoice::MomentTable {
-  std::vector<double> boundaries;  // the last one is the largest loss that is not truncated
-  std::vector<double> tilts;       // ascending, from 0 on
-  struct Step {
-    double count, max_loss;
-    bool unstratified;
-    std::vector<double> below, between;  // tilt by tilt: below each boundary, and between it and the previous one
-  };
-  std::vector<Step> steps;
-
-  MomentTable(const std::vector<DistributedStep>& known, const std::vector<bool>& unstratified, double epsilon, double log_delta,
-              const std::vector<Truncation>& truncations, std::vector<double> chosen_tilts);
-
-  // Returns log(Π (A+B)^k - Π A^k) with A the moments below `from` and B those between `from` and
-  // `to`; without `from` log Π A^k, A the moments below `to`.
-  [[nodiscard]] double log_moment(std::optional<std::size_t> from, std::size_t to, std::size_t tilt) const {
-    spend((40 + 15 * static_cast<double>(from ? to - *from : 0)) * static_cast<double>(steps.size()));
-    double base = 0;
-    double ratio = 0;
-    for (const Step& step : steps) {
-      const double* below = step.below.data() + tilt * boundaries.size();
-      if (!from || step.unstratified) {
-        base += step.count * below[step.unstratified ? boundaries.size() - 1 : to];
-        continue;
-      }
-      const double* between = step.between.data() + tilt * boundaries.size();
-      double part = -infinity;
-      for (std::size_t i = *from + 1; i <= to; ++i) part = log_sum(part, between[i]);
-      base += step.count * below[*from];
-      ratio += step.count * std::log1p(std::exp(part - below[*from]));
-    }
-    return from ? base + log_expm1(ratio) : base;
-  }
-  // Returns the log of the least Chernoff bound of a stratum over all tilts, and its tilt.
-  [[nodiscard]] std::pair<double, double> min_chernoff(std::optional<std::size_t> from, std::size_t to, double epsilon) const {
-    std::pair<double, double> least{infinity, 0};
-    for (std::size_t i = 1; i < tilts.size(); ++i) {
-      const double here = log_moment(from, to, i) - tilts[i] * epsilon + chernoff_factor(tilts[i]);
-      if (here < least.first) least = {here, tilts[i]};
-    }
-    return least;
-  }
-
- private:
-  void choose_boundaries(const std::vector<DistributedStep>& known, const std::vector<bool>& unstratified, double epsilon,
-                         const std::vector<Truncation>& truncations);
-  void add_moments(Step step, const std::vector<Lump>& lumps);
-};
-
-GridChoice::MomentTable::MomentTable(const std::vector<DistributedStep>& known, const std::vector<bool>& unstratified, double epsilon,
-                                     double log_delta, const std::vector<Truncation>& truncations, std::vector<double> chosen_tilts)
-    : tilts(std::move(chosen_tilts)) {
-  choose_boundaries(known, unstratified, epsilon, truncations);
-  for (std::size_t i = 0; i < known.size(); ++i) {
-    const double low = lowest_of(known[i], epsilon, log_delta);
-    const double high = end_of(known[i], truncations[i]);
-    const Lumps lumps(*known[i].distribution, low, high, epsilon, boundaries);
-    add_moments({known[i].step.count, high, unstratified[i], {}, {}}, lumps.all());
-  }
-}
-
-// Boundaries in geometric progression around ε, between atoms that are far apart, and the largest
-// loss.
-void GridChoice::MomentTable::choose_boundaries(const std::vector<DistributedStep>& known, const std::vector<bool>& unstratified, double epsilon,
-                                                const std::vector<Truncation>& truncations) {
-  double end = 0;
-  for (std::size_t i = 0; i < known.size(); ++i) end = std::max(end, unstratified[i] ? 0 : end_of(known[i], truncations[i]));
-  for (double loss = 0.002 * std::min(epsilon, end); loss < std::min(0.9 * end, 8 * epsilon); loss *= 1.3) boundaries.push_back(loss);
-  for (std::size_t i = 0; i < known.size(); ++i) {
-    if (unstratified[i]) continue;
-    std::vector<double> losses;
-    for (const LossDistribution::PointMass& atom : known[i].distribution->atoms()) losses.push_back(atom.loss);
-    std::sort(losses.begin(), losses.end());
-    for (std::size_t j = 1; j < losses.size(); ++j) {
-      const double middle = (losses[j - 1] + losses[j]) / 2;
-      if (losses[j] - losses[j - 1] > 0.05 * epsilon && middle > 0.1 * epsilon && middle < std::min(0.9 * end, 4 * epsilon)) {
-        boundaries.push_back(middle);
-      }
-    }
-  }
-  boundaries.push_back(end);
-  std::sort(boundaries.begin(), boundaries.end());
-}
-
-// Computes the moments of one step. Between two boundaries they are summed relative to the largest
-// loss there, so that nothing overflows.
-void GridChoice::MomentTable::add_moments(Step step, const std::vector<Lump>& lumps) {
-  std::vector<double> tops(boundaries.size(), -infinity);
-  for (const Lump& lump : lumps) tops[lump.boundary] = std::max(tops[lump.boundary], lump.loss);
-  std::vector<double> sums(boundaries.size());
-  for (const double tilt : tilts) {
-    spend(12 * static_cast<double>(lumps.size()) + 30 * static_cast<double>(boundaries.size()));
-    std::fill(sums.begin(), sums.end(), 0.0);
-    for (const Lump& lump : lumps) {
-      const double spread = std::min(20.0, tilt * lump.half_width);
-      sums[lump.boundary] +=
-          lump.weight * std::exp(tilt * (lump.loss - tops[lump.boundary])) * (spread > 0.01 ? std::sinh(spread) / spread : 1);
-    }
-    double below = -infinity;
-    for (std::size_t i = 0; i < boundaries.size(); ++i) {
-      const double here = sums[i] > 0 ? std::log(sums[i]) + tilt * tops[i] : -infinity;
-      below = log_sum(below, here);
-      step.between.push_back(here);
-      step.below.push_back(below);
-    }
-  }
-  steps.push_back(std::move(step));
-}
-
 GridChoice::GridChoice(const std::vector<DistributedStep>& steps, double epsilon, double log_delta, double depth, double reach)
     : epsilon_(epsilon), reach_(reach) {
   choose_truncations(steps, log_delta - depth);
@@ -318,11 +142,11 @@ GridChoice::Layout GridChoice::make_layout(const std::vector<DistributedStep>& s
   // tilts, closer together around the one with the least Chernoff bound
   std::vector<double> tilts{0};
   for (double tilt = 0.005 / epsilon_; tilt < 1e8 / epsilon_; tilt *= tilt < 1e4 / epsilon_ ? 1.3 : 2) tilts.push_back(tilt);
-  const MomentTable rough(steps, layout.unstratified, epsilon_, log_delta, truncations_, tilts);
+  const MomentTable rough(steps, layout.unstratified, ends_of(steps, truncations_), epsilon_, log_delta, tilts);
   const double best = rough.min_chernoff(std::nullopt, rough.boundaries.size() - 1, epsilon_).second;
   for (double tilt = best / 3; tilt < best * 4; tilt *= 1.03) tilts.push_back(tilt);
   std::sort(tilts.begin(), tilts.end());
-  const MomentTable table(steps, layout.unstratified, epsilon_, log_delta, truncations_, tilts);
+  const MomentTable table(steps, layout.unstratified, ends_of(steps, truncations_), epsilon_, log_delta, tilts);
 
   std::vector<Stratum> strata;
   if (!choose_strata(table, log_delta, depth, layout, strata)) return layout;
@@ -333,7 +157,7 @@ GridChoice::Layout GridChoice::make_layout(const std::vector<DistributedStep>& s
     layout.length = std::max(layout.length, stratum.only_bounded ? 0.0 : stratum.window_top - stratum.window_bottom);
   }
   for (std::size_t i = 0; i < steps.size(); ++i) {
-    const double low = std::min(std::max(lowest_of(steps[i], epsilon_, log_delta), layout.lows[i]), steps[i].distribution->bulk().value_or(infinity));
+    const double low = std::min(std::max(lowest_relevant_loss(steps[i], epsilon_, log_delta), layout.lows[i]), steps[i].distribution->bulk().value_or(infinity));
     layout.length = std::max(layout.length, (end_of(steps[i], truncations_[i]) - low) / 8);
   }
   layout.strata = std::move(strata);
@@ -397,29 +221,10 @@ void GridChoice::choose_lows(const MomentTable& table, const std::vector<Stratum
 }
 
 // Chooses where losses without a maximum are truncated, so that truncated outcomes cost at most
-// e^log_allowed. Either P(L > truncation) is that small. Or all outcomes with a truncated loss are
-// counted as P - e^ε Q, and the leak is that small: what they have below ε,
-// E_Q[(e^ε - e^L)₊; some loss is truncated] <= e^ε κ(λ) e^(λε) E_Q[e^(-λL); some loss is
-// truncated], where a truncated step has e^(-λL) <= e^(-λ truncation).
+// e^log_allowed. Either the P-mass above the truncation is that small. Or all outcomes with a truncated
+// loss are counted as P - e^ε Q, and their leak is that small.
 void GridChoice::choose_truncations(const std::vector<DistributedStep>& steps, double log_allowed) {
   truncations_.assign(steps.size(), {infinity, false});
-  const auto log_of = [](const DistributedStep& step, const LossDistribution::Mass& mass) {
-    return std::log(step.step.count * mass.value * (1 + mass.error_bound)) + mass.log;
-  };
-  const auto log_p_above = [&](const DistributedStep& step, double loss) {
-    return log_of(step, step.distribution->mass_p(step.distribution->edge(loss), step.distribution->edge(infinity)));
-  };
-  const auto log_q_above = [&](const DistributedStep& step, double loss) {
-    return log_of(step, step.distribution->mass_q(step.distribution->edge(loss), step.distribution->edge(infinity)));
-  };
-  const auto first_where = [](double low, double high, const std::function<bool(double)>& holds) {  // by bisection
-    for (int turn = 0; turn < 30; ++turn) {
-      spend(300);
-      const double middle = low + (high - low) / 2;
-      (holds(middle) ? high : low) = middle;
-    }
-    return high;
-  };
   std::vector<std::size_t> unbounded;
   for (std::size_t i = 0; i < steps.size(); ++i) {
     if (std::isinf(steps[i].distribution->max_loss())) unbounded.push_back(i);
@@ -427,15 +232,19 @@ void GridChoice::choose_truncations(const std::vector<DistributedStep>& steps, d
   if (unbounded.empty()) return;
   log_allowed -= std::log(static_cast<double>(unbounded.size()));
   const double farthest = std::max(1e4 * epsilon_, 100.0);
-  constexpr double nearer = 0.98;  // the grid may end up to one point before the truncation
-
-  // the truncation at which the P-mass of larger losses is negligible
   for (const std::size_t i : unbounded) {
-    const auto holds = [&](double truncation) { return log_p_above(steps[i], nearer * truncation) <= log_allowed; };
-    if (holds(farthest)) truncations_[i] = {first_where(0, farthest, holds), true};
+    const auto is_negligible = [&](double truncation) { return log_mass_above(steps[i], nearer * truncation, Under::p) <= log_allowed; };
+    if (is_negligible(farthest)) truncations_[i] = {first_where(0, farthest, is_negligible), true};
   }
+  truncate_by_leak(steps, unbounded, farthest, log_allowed);
+}
 
-  // smaller ones, at which the leak is: the λ for which they are smallest in sum
+// Chooses smaller truncations, at which the leak is small enough: what truncated outcomes have below ε,
+// E_Q[(e^ε - e^L)₊; some loss is truncated] <= e^ε κ(λ) e^(λε) E_Q[e^(-λL); some loss is truncated],
+// where a truncated step has e^(-λL) <= e^(-λ truncation). Of several λ, the one for which the
+// truncations are smallest in sum.
+void GridChoice::truncate_by_leak(const std::vector<DistributedStep>& steps, const std::vector<std::size_t>& unbounded, double farthest,
+                                  double log_allowed) {
   double least = infinity;
   std::vector<Truncation> best = truncations_;
   for (double abscissa = std::min(0.5, 1 / (64 * epsilon_)); abscissa < 600 / epsilon_; abscissa *= 2) {
@@ -446,12 +255,13 @@ void GridChoice::choose_truncations(const std::vector<DistributedStep>& steps, d
     std::vector<Truncation> truncations = truncations_;
     double sum = 0;
     for (const std::size_t i : unbounded) {
-      const auto holds = [&](double truncation) {
-        return log_leak + log_q_above(steps[i], nearer * truncation) + (1 + abscissa) * epsilon_ - abscissa * nearer * truncation * (1 - 8 * unit) <=
+      const auto is_small = [&](double truncation) {
+        return log_leak + log_mass_above(steps[i], nearer * truncation, Under::q) + (1 + abscissa) * epsilon_ -
+                   abscissa * nearer * truncation * (1 - 8 * unit) <=
                log_allowed;
       };
       const double end = std::min(farthest, truncations[i].loss);
-      if (holds(end)) truncations[i] = {first_where(0, end, holds), false};
+      if (is_small(end)) truncations[i] = {first_where(0, end, is_small), false};
       sum += truncations[i].loss;
     }
     if (!(sum < least)) continue;

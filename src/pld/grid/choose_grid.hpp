@@ -11,6 +11,8 @@
 
 namespace sotto::pld_detail {
 
+class MomentTable;
+
 /// A step whose loss distribution is known.
 struct DistributedStep {
   LossStep step;
@@ -71,7 +73,6 @@ class GridChoice {
   [[nodiscard]] double leak_growth() const { return 1 + leak_abscissa_; }
 
  private:
-  struct MomentTable;
   /// The strata for one choice of unstratified steps.
   struct Layout {
     std::vector<bool> unstratified;
@@ -90,6 +91,7 @@ class GridChoice {
   };
   [[nodiscard]] Window choose_window(double tilt, double length_below, double length_above, double highest) const;
   void choose_truncations(const std::vector<DistributedStep>& steps, double log_allowed);
+  void truncate_by_leak(const std::vector<DistributedStep>& steps, const std::vector<std::size_t>& unbounded, double farthest, double log_allowed);
 
   double epsilon_, reach_;
   Layout layout_;

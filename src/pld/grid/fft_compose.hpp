@@ -2,13 +2,11 @@
 // or optimistic, with a bound on every error (docs/theory/pld/discretisation.md).
 #pragma once
 
-#include <optional>
 #include <vector>
 
 #include "grid/choose_grid.hpp"
-#include "grid/discretize.hpp"
+#include "grid/tilted_stratum.hpp"
 #include "sotto/core/bound.hpp"
-#include "sotto/numerics/fft.hpp"
 #include "sotto/pld/privacy_loss.hpp"
 
 namespace sotto::pld_detail {
@@ -31,11 +29,6 @@ class FftComposition {
   [[nodiscard]] Bound window() const;
 
  private:
-  struct Step {
-    double count;
-    GridDistribution grid;
-    bool unstratified;
-  };
   /// P(L >= x) and δ(x) at a grid point x, over e^(scale - tilt x), and bounds on their rounding
   /// errors.
   struct TailSum {
@@ -55,33 +48,20 @@ class FftComposition {
   struct ChernoffBound {
     double abscissa, log_factor;
   };
-  /// The last grid point of a step below a stratum, and the last one in it.
-  struct PointRange {
-    std::int64_t last_below, last;
-  };
-  struct TiltedStep;
-  struct TiltedStratum;
-  class Spectrum;
-
   bool add_step(const DistributedStep& step, std::size_t index);
   void add_truncated_outcomes(const LossDistribution& distribution, double count, double end);
   bool compose(const Stratum& stratum);
-  [[nodiscard]] bool tilt_and_transform(const Stratum& stratum, const Fft& fft, TiltedStratum& tilted) const;
-  [[nodiscard]] bool tilt_step(const Step& step, const Stratum& stratum, TiltedStep& tilted) const;
-  [[nodiscard]] double log_total_mass(const TiltedStratum& tilted) const;
-  [[nodiscard]] double transform_error(const TiltedStratum& tilted, const Fft& fft) const;
-  [[nodiscard]] bool multiply(const TiltedStratum& tilted, std::vector<Complex>& product, double& squared_error) const;
   void bound_outside_window(const Stratum& stratum, const TiltedStratum& tilted, Bound window, double rounding, StratumSum& sum) const;
   void read_tails(const TiltedStratum& tilted, const std::vector<Complex>& product, double bottom, StratumSum& sum) const;
   [[nodiscard]] double log_moment(const Stratum& stratum, double abscissa) const;
   [[nodiscard]] double truncated_delta(double epsilon) const;
-  [[nodiscard]] PointRange points_of(const Step& step, const Stratum& stratum) const;
+  [[nodiscard]] double highest_boundary() const { return choice_.strata().back().to; }
 
   GridChoice choice_;
   Side side_;
   std::size_t size_;
   double spacing_;
-  std::vector<Step> steps_;
+  std::vector<DiscretisedStep> steps_;
   std::vector<StratumSum> sums_;
   std::vector<ChernoffBound> bounded_;
   double start_ = 0;       // Σ k times the loss at grid point 0
