@@ -29,7 +29,7 @@ struct ComposedCurve::Cache {
   std::vector<LossStep> steps;
   double tolerance;
   double max_loss;
-  std::map<double, InversionIntegral> integrals;  // by the ε that each was made for
+  std::map<double, InversionIntegral> integrals;  // by the ε of each
   bool integrals_fail = false;                    // the first integral failed: no other is tried
   // A grid, and the ε for which its upper bound is close to δ(ε).
   struct WindowedComposition {

@@ -16,8 +16,8 @@ struct MergedSteps {
 };
 
 /// Returns the steps with those that have a sampled family merged into at most `max_kinds` kinds;
-/// the other steps are unchanged. nullopt if there are no more than max_kinds of them. What
-/// dominates step by step dominates composed [Zhu2022].
+/// the other steps are unchanged. nullopt if there are no more than max_kinds of them. A
+/// composition that dominates step by step dominates as a whole [Zhu2022].
 std::optional<MergedSteps> merge_kinds(const std::vector<LossStep>& steps, std::size_t max_kinds);
 
 }  // namespace sotto::pld_detail

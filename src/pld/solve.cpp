@@ -62,13 +62,12 @@ double epsilon_of_max_loss(const std::vector<LossStep>& steps, double delta) {
   return share < 1 ? std::max(0.0, atom->loss + std::log1p(-share) * (1 + 64 * unit) - 64 * unit * atom->loss) : 0;
 }
 
-// Returns the name of the inversion integral's variant: over one period if the losses are a
-// lattice.
+// Returns the variant of the inversion integral: over one period if the losses are on a lattice.
 ProofMethod integral_method(const std::vector<LossStep>& steps) {
   return steps.size() == 1 && steps.front().loss->lattice() ? ProofMethod::lattice : ProofMethod::saddle_point;
 }
 
-// Widths are relative to ε, or to this where ε is near 0.
+// Returns the scale of relative widths: ε, or 1e-6 where ε is near 0.
 double scale_of(double epsilon) { return std::max(epsilon, 1e-6); }
 
 InversionIntegral plain_integral(const std::vector<LossStep>& steps, double c, double epsilon, double log_delta, const Precision& precision) {
@@ -201,7 +200,7 @@ class DeltaSolver {
   }
 
  private:
-  static constexpr double least = std::numeric_limits<double>::denorm_min();  // δ may underflow, but is not 0
+  static constexpr double min_delta = std::numeric_limits<double>::denorm_min();  // δ may underflow, but is not 0
 
   [[nodiscard]] bool is_narrow_enough() const {
     return best_.upper > 0 && best_.upper - best_.lower <= std::max(1e-14, 10 * precision_.smooth) * best_.upper;
@@ -222,7 +221,7 @@ class DeltaSolver {
       const auto about = saddle_point_estimate(steps_, at, epsilon_);
       if (!about) return;
       log_delta_ = *about;
-      meet(best_, {0, std::max(chernoff_delta_at(steps_, at, epsilon_), least)}, ProofMethod::chernoff);
+      meet(best_, {0, std::max(chernoff_delta_at(steps_, at, epsilon_), min_delta)}, ProofMethod::chernoff);
       c_ = at;
     });
   }
@@ -230,7 +229,7 @@ class DeltaSolver {
   // Intersects the bracket with a profile that is bounded at both ends of the range.
   void meet_profile(const Profile& profile, ProofMethod method) {
     Bound here = profile(epsilon_);
-    here.upper = std::max(std::min(here.upper, chernoff_upper_), least);
+    here.upper = std::max(std::min(here.upper, chernoff_upper_), min_delta);
     here.lower = std::min(here.lower, here.upper);
     meet(best_, {range_.upper == epsilon_ ? here.lower : std::min(here.upper, profile(range_.upper).lower), here.upper}, method);
   }
@@ -314,7 +313,7 @@ class EpsilonSolver {
     meet(best_, bracket_crossing(profile, c_, chernoff_epsilon_, range_, chernoff_epsilon_, fine), method);
   }
 
-  // Returns false if the integral failed, or ran out of work.
+  // Returns false if no integral could be made with the work allowed.
   bool integrate() {
     bool failed = true;
     attempted(plain_share(steps_), [&] {

@@ -1,5 +1,6 @@
 // Rounding: parameters that are known as doubles with a relative error, log M from M with its
-// error, and sums of logarithms. docs/theory/pld/rounding.md lists what the error bounds assume.
+// error, and sums of logarithms. docs/theory/pld/rounding.md lists the assumptions of all error
+// bounds.
 #pragma once
 
 #include <algorithm>
@@ -10,13 +11,13 @@
 
 namespace sotto::pld_detail {
 
-inline constexpr double unit = 0x1p-53;  // one rounding changes a result by at most this share of it
+inline constexpr double unit = 0x1p-53;  // one rounding has at most this relative error
 inline constexpr double infinity = std::numeric_limits<double>::infinity();
 inline constexpr double pi = 3.141592653589793;
 inline constexpr double root_two_pi = 2.5066282746310002;
 
 /// Throws OutsideConditions for a privacy loss that doubles cannot represent. `problem` is a clause
-/// that names the parameter, loss or mass, and says what is wrong with it.
+/// that names the parameter, loss or mass and its fault.
 [[noreturn]] void throw_unrepresentable(const char* problem);
 
 /// A rounded double is a real number, known as a double and a bound on its relative distance from

@@ -43,11 +43,11 @@ double wanted_width(const std::vector<DistributedStep>& steps, const Precision& 
 // points, and no larger than the remaining work and memory allow for one pessimistic and one
 // optimistic grid.
 int max_bits_for(const std::vector<DistributedStep>& steps, double epsilon) {
-  const int most = epsilon > large_epsilon || steps.size() > 3 ? trend_bits : steps.size() > 2 ? max_bits - 1 : max_bits;
+  const int largest = epsilon > large_epsilon || steps.size() > 3 ? trend_bits : steps.size() > 2 ? max_bits - 1 : max_bits;
   const auto distributions = static_cast<double>(steps.size());
   const double points = std::min(work_left() / (1500 * distributions + 200), bytes_allowed() / (48 * distributions + 32));
   const int affordable = static_cast<int>(std::log2(std::clamp(points, 1.0, 0x1p40)));
-  return std::min(most, affordable);
+  return std::min(largest, affordable);
 }
 
 // Returns -log of the share of δ that each truncation may cost. `slope` is -d log δ/d log ε.
@@ -62,8 +62,8 @@ double slope_of(const FftComposition& composition, double epsilon) {
 
 // Returns the size that makes a bracket of relative width `open` as narrow as wanted: half the
 // spacing makes it four times as narrow.
-int next_bits(int bits, int most, double open, double wanted) {
-  return std::min(most, bits + std::clamp(static_cast<int>(std::ceil(0.5 * std::log2(std::clamp(1.5 * open / wanted, 1.0, 1e9)))), 1, 4));
+int next_bits(int bits, int largest, double open, double wanted) {
+  return std::min(largest, bits + std::clamp(static_cast<int>(std::ceil(0.5 * std::log2(std::clamp(1.5 * open / wanted, 1.0, 1e9)))), 1, 4));
 }
 
 // Returns, by bisection, about the last point from `yes` towards `no` at which a condition holds.
@@ -280,14 +280,14 @@ void grid_delta(const std::vector<LossStep>& steps, Bound& best, Bound range, co
   const double wanted = wanted_width(*known, precision);
   const auto is_wide = [&](double slope) { return best.upper - best.lower > wanted * std::max(1.0, slope) * best.upper; };
   if (!is_wide(1)) return;
-  int most = max_bits_for(*known, range.lower);
+  int largest = max_bits_for(*known, range.lower);
   double log_delta = std::log(best.lower > 0 ? std::sqrt(best.lower) * std::sqrt(best.upper) : best.upper);
-  int bits = std::min(first_bits, most);
+  int bits = std::min(first_bits, largest);
   double previous_open = infinity;
   double slope = 1;
   for (int turn = 0; turn < 6; ++turn) {
-    most = std::min(most, max_bits_for(*known, range.lower));
-    if (bits > most || bits < search_bits) break;
+    largest = std::min(largest, max_bits_for(*known, range.lower));
+    if (bits > largest || bits < search_bits) break;
     const GridChoice choice(*known, range.lower, log_delta, depth_for(wanted, slope), 1e-5 * range.lower);
     if (choice.failed()) break;
     const auto size = std::size_t{1} << bits;
@@ -296,8 +296,8 @@ void grid_delta(const std::vector<LossStep>& steps, Bound& best, Bound range, co
     const Bound here{down.delta(range.upper), up.delta(range.lower)};
     best = {std::max(best.lower, here.lower), std::min(best.upper, here.upper)};
     slope = slope_of(up, range.lower);
-    if (is_wide(slope) && bits == most && most < max_bits) note_cut();
-    if (!is_wide(slope) || bits == most) break;
+    if (is_wide(slope) && bits == largest && largest < max_bits) note_cut();
+    if (!is_wide(slope) || bits == largest) break;
 
     // the estimate of δ was far off: another grid of the same size; otherwise a finer one, if it
     // would help
@@ -305,10 +305,10 @@ void grid_delta(const std::vector<LossStep>& steps, Bound& best, Bound range, co
     log_delta = std::log(best.upper);
     if (expected - log_delta > 1) continue;
     const double open = (here.upper - here.lower) / best.upper / slope;
-    if (bits >= trend_bits && std::ldexp(open, -2 * (most - bits)) > 0.3 * (best.upper - best.lower) / best.upper / slope) break;
+    if (bits >= trend_bits && std::ldexp(open, -2 * (largest - bits)) > 0.3 * (best.upper - best.lower) / best.upper / slope) break;
     if (bits > trend_bits + 2 && open > 0.9 * previous_open) break;
     previous_open = open;
-    bits = next_bits(bits, most, open, wanted);
+    bits = next_bits(bits, largest, open, wanted);
   }
 }
 

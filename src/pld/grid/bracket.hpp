@@ -12,8 +12,8 @@
 namespace sotto::pld_detail {
 
 /// Narrows known bounds on ε(δ), for every δ of a range. Does nothing if the distribution of some
-/// loss is unknown, or if the steps do not suit a grid. Throws OutOfWork; what was narrowed by then
-/// is valid.
+/// loss is unknown, or if the steps do not suit a grid. Throws OutOfWork; the bounds
+/// that were proved by then are valid.
 void grid_epsilon(const std::vector<LossStep>& steps, Bound& epsilon, Bound delta, const Precision& precision);
 /// Narrows known bounds on δ(ε), for every ε of a range, in the same way.
 void grid_delta(const std::vector<LossStep>& steps, Bound& delta, Bound epsilon, const Precision& precision);

@@ -23,8 +23,8 @@ constexpr double max_chernoff_ratio = 6;  // log of a stratum's Chernoff bound o
 double log_reversed_moment(const DistributedStep& step, double abscissa) {
   if (step.step.loss->symmetric()) return cumulant_above({step.step}, abscissa);
   double trivial = infinity;
-  if (const double least = step.distribution->min_loss(); std::isfinite(least)) {
-    trivial = step.step.count * abscissa * (-least + step.distribution->loss_error(least)) * (1 + 8 * unit);
+  if (const double min_loss = step.distribution->min_loss(); std::isfinite(min_loss)) {
+    trivial = step.step.count * abscissa * (-min_loss + step.distribution->loss_error(min_loss)) * (1 + 8 * unit);
   }
   const PrivacyLossPtr reversed = step.step.loss->reversed();
   return reversed == nullptr ? trivial : std::min(trivial, cumulant_above({{reversed, step.step.count}}, abscissa));
@@ -221,8 +221,8 @@ void GridChoice::choose_lows(const MomentTable& table, const std::vector<Stratum
 }
 
 // Chooses where losses without a maximum are truncated, so that truncated outcomes cost at most
-// e^log_allowed. Either the P-mass above the truncation is that small. Or all outcomes with a truncated
-// loss are counted as P - e^ε Q, and their leak is that small.
+// e^log_allowed. Either the P-mass above the truncation is that small. Or all outcomes with a
+// truncated loss are counted as P - e^ε Q, and their leak is that small.
 void GridChoice::choose_truncations(const std::vector<DistributedStep>& steps, double log_allowed) {
   truncations_.assign(steps.size(), {infinity, false});
   std::vector<std::size_t> unbounded;
@@ -239,13 +239,13 @@ void GridChoice::choose_truncations(const std::vector<DistributedStep>& steps, d
   truncate_by_leak(steps, unbounded, farthest, log_allowed);
 }
 
-// Chooses smaller truncations, at which the leak is small enough: what truncated outcomes have below ε,
-// E_Q[(e^ε - e^L)₊; some loss is truncated] <= e^ε κ(λ) e^(λε) E_Q[e^(-λL); some loss is truncated],
-// where a truncated step has e^(-λL) <= e^(-λ truncation). Of several λ, the one for which the
-// truncations are smallest in sum.
+// Chooses smaller truncations, at which the leak of truncated outcomes below ε is small enough. It
+// is E_Q[(e^ε - e^L)₊; some loss is truncated] <= e^ε κ(λ) e^(λε) E_Q[e^(-λL); some loss is
+// truncated], where a truncated step has e^(-λL) <= e^(-λ truncation). Of several λ, the one for
+// which the truncations are smallest in sum.
 void GridChoice::truncate_by_leak(const std::vector<DistributedStep>& steps, const std::vector<std::size_t>& unbounded, double farthest,
                                   double log_allowed) {
-  double least = infinity;
+  double least_sum = infinity;
   std::vector<Truncation> best = truncations_;
   for (double abscissa = std::min(0.5, 1 / (64 * epsilon_)); abscissa < 600 / epsilon_; abscissa *= 2) {
     double log_leak = chernoff_factor(abscissa);
@@ -264,8 +264,8 @@ void GridChoice::truncate_by_leak(const std::vector<DistributedStep>& steps, con
       if (is_small(end)) truncations[i] = {first_where(0, end, is_small), false};
       sum += truncations[i].loss;
     }
-    if (!(sum < least)) continue;
-    least = sum;
+    if (!(sum < least_sum)) continue;
+    least_sum = sum;
     best = truncations;
     leak_abscissa_ = abscissa;
     log_leak_ = log_leak;
@@ -308,8 +308,8 @@ std::optional<Stratum> GridChoice::choose_stratum(const MomentTable& table, std:
     const Wrapping above = wrapping_from_above(tilts, ratios, i, depth, epsilon_);
     const Window window = choose_window(tilts[i], below.length, above.length, highest);
 
-    // what 2^20 grid points leave open for one step: by their spacing, and by the FFT's error,
-    // which grows with the ratio of Chernoff's bound to δ
+    // the relative width of a bracket with 2^20 grid points for one step: from their spacing, and
+    // from the FFT's error, which grows with the ratio of Chernoff's bound to δ
     const double spacing = window.length * 0x1p-20;
     const double error =
         std::pow(steepest * spacing, 2) / 8 + 4e-15 * std::sqrt(1.8 / (tilts[i] * spacing)) * std::exp(std::max(0.0, ratios[i]));

@@ -1,5 +1,5 @@
 // Pessimistic and optimistic discretisation: docs/theory/pld/discretisation.md proves that the
-// result dominates, or is dominated, and bounds what rounding changes.
+// result dominates, or is dominated, and bounds its rounding errors.
 #include "grid/discretize.hpp"
 
 #include <algorithm>
@@ -52,14 +52,14 @@ void place_atoms(const std::vector<LossDistribution::PointMass>& atoms, GridDist
 // Returns the start of an optimistic grid for a distribution with a least loss: the point at which
 // the mean of the grid's lowest cell is on the first grid point, or just above it. By bisection.
 double lowest_cell_mean(const LossDistribution& distribution, double spacing) {
-  const double least = distribution.min_loss();
+  const double min_loss = distribution.min_loss();
   // log E_Q[e^L] over the lowest cell, if the grid starts there
   const auto mean_at = [&](double start) {
     const double end = cell_end_below(distribution, start + spacing, spacing);
     double mass_p = 0;
     double mass_q = 0;
-    if (end > least) {
-      const Cell cell(distribution, least, distribution.edge(-infinity), end, distribution.edge(end));
+    if (end > min_loss) {
+      const Cell cell(distribution, min_loss, distribution.edge(-infinity), end, distribution.edge(end));
       const LossDistribution::Mass p = cell.mass_p();
       const LossDistribution::Mass& q = cell.mass_q();
       mass_p = p.as_double() * (1 - p.error_bound - 64 * unit);
@@ -70,10 +70,10 @@ double lowest_cell_mean(const LossDistribution& distribution, double spacing) {
       mass_p += atom.mass * std::exp(atom.log + atom.loss) * (1 - atom.error_bound - atom.loss_error - 64 * unit);
       mass_q += atom.mass * std::exp(atom.log) * (1 + atom.error_bound + 64 * unit);
     }
-    return mass_q > 0 && mass_p > 0 ? std::log(mass_p / mass_q) : least;
+    return mass_q > 0 && mass_p > 0 ? std::log(mass_p / mass_q) : min_loss;
   };
-  double low = least;
-  double high = least + spacing;
+  double low = min_loss;
+  double high = min_loss + spacing;
   for (int turn = 0; turn < 60; ++turn) {
     const double middle = low + (high - low) / 2;
     (mean_at(middle) >= middle ? low : high) = middle;

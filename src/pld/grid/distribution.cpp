@@ -1,4 +1,4 @@
-// The privacy loss distributions of the mechanisms, sampled or not. Masses are taken between
+// The privacy loss distributions of the mechanisms, sampled or not. Masses lie between
 // rounded values of the noise: docs/theory/pld/discretisation.md, "Masses" and "Means from slopes".
 #include "grid/distribution.hpp"
 
@@ -173,8 +173,8 @@ class ArsinhDistribution : public LossDistribution {
  private:
   // The quotient of two intervals; b does not contain 0.
   static Bound over(const Bound& a, const Bound& b) {
-    const auto [least, most] = std::minmax({a.lower / b.lower, a.lower / b.upper, a.upper / b.lower, a.upper / b.upper});
-    return {least, most};
+    const auto [low, high] = std::minmax({a.lower / b.lower, a.lower / b.upper, a.upper / b.lower, a.upper / b.upper});
+    return {low, high};
   }
   [[nodiscard]] double loss_at(double u) const {
     const double d = shift_.value;

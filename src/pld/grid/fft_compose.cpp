@@ -160,10 +160,10 @@ bool FftComposition::compose(const Stratum& stratum) {
   return true;
 }
 
-// Bounds what outcomes outside the window [bottom, top] of length W change, by Chernoff's bound at
-// another abscissa. n windows above, they appear in it with e^(-ncW) of their mass, and n windows
-// below with e^(ncW): aliasing, which the lower side subtracts. On the upper side aliasing only
-// adds, but a loss above the window may count too little.
+// Bounds the change of δ by outcomes outside the window of length W, by Chernoff's bound at another
+// abscissa. An outcome n windows above appears in the window e^(ncW) times, one n windows below
+// e^(-ncW) times: aliasing, which the lower side subtracts. On the upper side aliasing only adds,
+// but a loss above the window may count too little.
 void FftComposition::bound_outside_window(const Stratum& stratum, const TiltedStratum& tilted, Bound window, double rounding, StratumSum& sum) const {
   const double c = stratum.tilt;
   const double length = static_cast<double>(size_) * spacing_ * (1 - 8 * unit);
@@ -216,9 +216,9 @@ void FftComposition::read_tails(const TiltedStratum& tilted, const std::vector<C
   }
 }
 
-// Returns what all outcomes with a truncated loss contribute to δ(ε), from this side: P - e^ε Q of
-// them, and on the upper side their leak below ε; and the P-mass of truncations that are
-// negligible.
+// Returns a bound, from this side, on the contribution to δ(ε) of all outcomes with a truncated
+// loss: P - e^ε Q of them, and on the upper side their leak below ε, and the P-mass of negligible
+// truncations.
 double FftComposition::truncated_delta(double epsilon) const {
   const bool above = side_ == Side::upper;
   const double negligible = above ? negligible_tail_p_ * (1 + 64 * unit) : 0;

@@ -71,7 +71,7 @@ class FftComposition {
   Bound log_no_tail_p_{0, 0}, log_no_tail_q_{0, 0};  // log of the probability that no loss is truncated
   Bound log_tail_q_{-infinity, -infinity};           // log of Σ k Q(L > truncation)
   double negligible_tail_p_ = 0;                     // Σ k P(L > truncation), where that is negligible
-  double log_leak_ = -infinity;                      // of what they have below ε, over e^(ε choice_.leak_growth())
+  double log_leak_ = -infinity;                      // of their leak below ε, over e^(ε choice_.leak_growth())
   bool failed_ = true;
 };
 

@@ -68,7 +68,7 @@ double fit_spacing(const std::vector<DistributedStep>& steps, const GridChoice& 
     return *std::max_element(all.begin(), all.end(), [member](const Gap& a, const Gap& b) { return a.*member < b.*member; });
   };
   double best = spacing;
-  double least = infinity;
+  double least_off_grid = infinity;
   for (const Gap& by : {largest_by(&Gap::weight), largest_by(&Gap::apart)}) {
     const double closest = std::floor(by.apart / spacing);
     for (double count = closest; count >= min_spacings_apart && count > 0.85 * closest && count > closest - max_spacings_tried; --count) {
@@ -76,8 +76,8 @@ double fit_spacing(const std::vector<DistributedStep>& steps, const GridChoice& 
       spend(10 + 3 * static_cast<double>(all.size()));
       double off_grid = 0;
       for (const Gap& one : all) off_grid += one.weight * std::abs(one.apart / tried - std::round(one.apart / tried));
-      if (!(off_grid < least)) continue;
-      least = off_grid;
+      if (!(off_grid < least_off_grid)) continue;
+      least_off_grid = off_grid;
       best = tried;
     }
   }

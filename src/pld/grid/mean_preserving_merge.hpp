@@ -36,7 +36,7 @@ class MeanPreservingMerge {
     double weight = 0;            // Q-mass times e^grid point
     double excess = 0;            // E_Q[e^L - e^grid point]: the mean is on the point if this is 0
     double additions = 0;         // the number of rounded additions
-    std::size_t empty_above = 0;  // at least so many points next above are empty
+    std::size_t empty_above = 0;  // the next points above that are known to be empty
     std::size_t empty_below = 0;
     Group& operator+=(const Group& other);
   };

@@ -1,5 +1,5 @@
-// Estimates of moments: each distribution becomes lumps of mass, cells and atoms, which are summed with
-// every tilt.
+// Estimates of moments: each distribution becomes lumps of mass, cells and atoms, which are summed
+// with every tilt.
 #include "grid/moment_table.hpp"
 
 #include <algorithm>
@@ -138,12 +138,12 @@ double MomentTable::log_moment(std::optional<std::size_t> from, std::size_t to, 
 }
 
 std::pair<double, double> MomentTable::min_chernoff(std::optional<std::size_t> from, std::size_t to, double epsilon) const {
-  std::pair<double, double> least{infinity, 0};
+  std::pair<double, double> best{infinity, 0};
   for (std::size_t i = 1; i < tilts.size(); ++i) {
     const double here = log_moment(from, to, i) - tilts[i] * epsilon + chernoff_factor(tilts[i]);
-    if (here < least.first) least = {here, tilts[i]};
+    if (here < best.first) best = {here, tilts[i]};
   }
-  return least;
+  return best;
 }
 
 // Boundaries in geometric progression around ε, between atoms that are far apart, and the largest

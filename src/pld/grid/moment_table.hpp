@@ -16,8 +16,8 @@ double lowest_relevant_loss(const DistributedStep& step, double epsilon, double 
 
 struct Lump;
 
-/// A moment table has estimates of log E_P[e^(cL)] of every step, for every tilt c of a list, over the
-/// losses below each boundary and between two boundaries. Strata begin and end at boundaries.
+/// A moment table has estimates of log E_P[e^(cL)] of every step, for every tilt c of a list, over
+/// the losses below each boundary and between two boundaries. Strata begin and end at boundaries.
 class MomentTable {
  public:
   struct Step {
@@ -33,8 +33,8 @@ class MomentTable {
   MomentTable(const std::vector<DistributedStep>& known, const std::vector<bool>& unstratified, const std::vector<double>& ends, double epsilon,
               double log_delta, std::vector<double> chosen_tilts);
 
-  /// Returns log(Π (A+B)^k - Π A^k) with A the moments below `from` and B those between `from` and `to`;
-  /// without `from` log Π A^k, A the moments below `to`. All three arguments are indices.
+  /// Returns log(Π (A+B)^k - Π A^k) with A the moments below `from` and B those between `from` and
+  /// `to`; without `from` log Π A^k, A the moments below `to`. All three arguments are indices.
   [[nodiscard]] double log_moment(std::optional<std::size_t> from, std::size_t to, std::size_t tilt) const;
   /// Returns the log of the least Chernoff bound of a stratum over all tilts, and its tilt.
   [[nodiscard]] std::pair<double, double> min_chernoff(std::optional<std::size_t> from, std::size_t to, double epsilon) const;

@@ -1,5 +1,5 @@
-// Tilting and transforming of a stratum's masses, and the product of the transforms' powers. All masses
-// and all values of the transform carry bounds on their rounding errors.
+// Tilting and transforming of a stratum's masses, and the product of the transforms' powers. All
+// masses and all values of the transform carry bounds on their rounding errors.
 #include "grid/tilted_stratum.hpp"
 
 #include <algorithm>
@@ -43,8 +43,8 @@ TiltedStratum::TiltedStratum(const std::vector<DiscretisedStep>& steps, const St
   failed_ = !std::isfinite(log_total_);
 }
 
-// Tilts the masses of one step up to the stratum's last grid point, relative to the heaviest one and
-// rounded to the safe side. Returns false if they are not finite.
+// Tilts the masses of one step up to the stratum's last grid point, relative to the heaviest one
+// and rounded to the safe side. Returns false if they are not finite.
 bool TiltedStratum::tilt_step(const DiscretisedStep& step, const PointRange& points, Side side, TiltedStep& tilted) const {
   const GridDistribution& grid = step.grid;
   spend(60 * static_cast<double>(grid.weights.size()) + 5 * static_cast<double>(size_));
@@ -94,7 +94,8 @@ void TiltedStratum::find_heaviest(const GridDistribution& grid, const PointRange
   }
 }
 
-// Returns log of Π (A+B)^k - Π A^k with A and B for their sums, or of Π A^k. A may be negligible next to B.
+// Returns log of Π (A+B)^k - Π A^k with A and B for their sums, or of Π A^k. A may be negligible
+// next to B.
 double TiltedStratum::log_total_mass() const {
   double log_below = 0;   // log Π A^k
   double log_both = 0;    // log Π (A+B)^k
@@ -109,8 +110,8 @@ double TiltedStratum::log_total_mass() const {
   return !has_below_ ? log_below : std::isinf(log_below) ? log_both : log_below + log_expm1(log_within);
 }
 
-// Of Π (A+B)^k - Π A^k the derivative by B is k(A+B)^(k-1), and that by A is at most k times the whole
-// over A.
+// Of Π (A+B)^k - Π A^k the derivative by B is k(A+B)^(k-1), and that by A is at most k times the
+// whole over A.
 double TiltedStratum::transform_error(const Fft& fft) const {
   double log_both = 0;
   for (std::size_t i = 0; i < steps_.size(); ++i) log_both += counts_[i] * std::log1p(steps_[i].below_sum + steps_[i].within_sum);
@@ -124,8 +125,8 @@ double TiltedStratum::transform_error(const Fft& fft) const {
   return error;
 }
 
-// Masses are real, so frequencies come in conjugate pairs: in each block [n, 2n) of the FFT's order the
-// first with the last.
+// Masses are real, so frequencies come in conjugate pairs: in each block [n, 2n) of the FFT's order
+// the first with the last.
 bool TiltedStratum::multiply(std::vector<Complex>& product, double& squared_error) const {
   spend((has_below_ ? 120 : 60) * static_cast<double>(size_) * static_cast<double>(steps_.size()));
   for (std::size_t block = 0; block < size_; block = std::max<std::size_t>(1, 2 * block)) {

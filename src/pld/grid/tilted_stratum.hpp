@@ -19,8 +19,8 @@ struct DiscretisedStep {
   bool unstratified;  // its losses do not decide about the stratum of an outcome
 };
 
-/// The last grid point of a step below a stratum, and the last one in it. An unstratified step is below
-/// every stratum as a whole, and a bulk below every stratum but the lowest.
+/// The last grid point of a step below a stratum, and the last one in it. An unstratified step is
+/// below every stratum as a whole, and a bulk below every stratum but the lowest.
 struct PointRange {
   std::int64_t last_below, last;
 };
@@ -30,10 +30,10 @@ PointRange points_of(const DiscretisedStep& step, const Stratum& stratum, double
 /// Returns the place of a grid point in a transform of `size` points, modulo size, a power of two.
 inline std::size_t index_of(std::int64_t point, std::size_t size) { return static_cast<std::size_t>(point) & (size - 1); }
 
-/// A tilted stratum is the composition of all steps, restricted to the outcomes of one stratum, with all
-/// masses tilted by e^(tilt L). With A a step's masses below the stratum and B those in it, its transform
-/// is Π (A+B)^k - Π A^k; the lowest stratum has no masses below it, and the transform Π A^k with its own
-/// masses as A. All masses are over e^scale.
+/// A tilted stratum is the composition of all steps, restricted to the outcomes of one stratum,
+/// with all masses tilted by e^(tilt L). With A a step's masses below the stratum and B those in
+/// it, its transform is Π (A+B)^k - Π A^k; the lowest stratum has no masses below it, and the
+/// transform Π A^k with its own masses as A. All masses are over e^scale.
 class TiltedStratum {
  public:
   /// Tilts and transforms all steps. `start` is Σ k times the loss at grid point 0.
@@ -42,7 +42,8 @@ class TiltedStratum {
   /// Returns true if some mass is not finite.
   [[nodiscard]] bool failed() const { return failed_; }
   [[nodiscard]] double tilt() const { return tilt_; }
-  /// Returns log of the product of the heaviest tilted masses of all steps, and a bound on its error.
+  /// Returns log of the product of the heaviest tilted masses of all steps, and a bound on its
+  /// error.
   [[nodiscard]] double scale() const { return scale_; }
   [[nodiscard]] double scale_error() const { return scale_error_; }
   /// Returns log of the stratum's tilted mass, over e^scale.
@@ -51,16 +52,16 @@ class TiltedStratum {
   [[nodiscard]] double start() const { return start_; }
   /// Returns bounds on the composed losses.
   [[nodiscard]] Bound losses() const { return losses_; }
-  /// Returns a bound on the Euclidean error of the composed masses, relative to their sum, that follows
-  /// from the errors of the forward transforms.
+  /// Returns a bound on the Euclidean error of the composed masses, relative to their sum, that
+  /// follows from the errors of the forward transforms.
   [[nodiscard]] double transform_error(const Fft& fft) const;
-  /// Evaluates the composed transform over e^(scale + log_total) at all frequencies, and adds the squares
-  /// of its rounding errors to `squared_error`. Returns false if a value is NaN.
+  /// Evaluates the composed transform over e^(scale + log_total) at all frequencies, and adds the
+  /// squares of its rounding errors to `squared_error`. Returns false if a value is NaN.
   [[nodiscard]] bool multiply(std::vector<Complex>& product, double& squared_error) const;
 
  private:
-  /// The tilted masses of one step over those of its heaviest grid point, which has index 0 and is left
-  /// out of the vectors: first the masses, then their transforms.
+  /// The tilted masses of one step over those of its heaviest grid point, which has index 0 and is
+  /// left out of the vectors: first the masses, then their transforms.
   struct TiltedStep {
     std::int64_t heaviest = 0;               // its grid point
     double log_heaviest = 0;                 // log of its tilted mass

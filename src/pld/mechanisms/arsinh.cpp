@@ -47,7 +47,7 @@ struct IntegrandBound {
     return (2 * c + 1) * (1 + 2 * kappa * wide) + t * (4 * kappa * std::sinh(shift) * wide * std::sin(2 * a) + 4 * std::tan(a));
   }
   // Returns an upper bound on the log of the integral of e^at(u): cell by cell the larger end, plus
-  // what the curvature may add between the ends.
+  // the largest rise that the curvature allows between the ends.
   [[nodiscard]] double log_integral(double low, double high, int cells) const {
     spend(200.0 * cells);
     const double width = (high - low) / cells;
@@ -85,7 +85,7 @@ class ArsinhLogMgf : public LogMgf {
   double work() const override { return static_cast<double>(sum_.size()); }
   // Moves the path of u to |Im u| = a, on the side on which |e^(isL)| decreases in t. There t Im L
   // >= 0 for every u, because κ sinh D sin 2a >= 2 sin a cos a sinh D exceeds the difference of the
-  // angles, which is at most D tan a. The best of several a is taken.
+  // angles, which is at most D tan a. The smallest bound of several a is returned.
   double decay_bound(double t, Extent /*reach*/) const override {
     const double all = pld_detail::upper_log_mgf(at(0));
     double best = all;
@@ -134,8 +134,8 @@ class ArsinhLogMgf : public LogMgf {
   // exponent is linear in κ, and its slope in the shift is at most 2κ(2c+1) times a hyperbolic
   // cosine.
   [[nodiscard]] double parameter_error() const {
-    const double most = std::cosh(2 * std::max(-low_, high_) + 2 * shift_.value);
-    return 4 * (2 * c_ + 1) * kappa_.value * most * (kappa_.relative + shift_.relative);
+    const double largest_cosh = std::cosh(2 * std::max(-low_, high_) + 2 * shift_.value);
+    return 4 * (2 * c_ + 1) * kappa_.value * largest_cosh * (kappa_.relative + shift_.relative);
   }
 
   // Fills a sum for |Im s| <= top: chooses the strip that allows the largest step, and adds the

@@ -168,8 +168,8 @@ struct CloneCount {
   }
 };
 
-// Adds all N from the mode of C upward, then downward. N is taken in cells [n, n + width), each as
-// its least.
+// Adds all N, from the mode of C upward, then downward, in cells [n, n + width). A cell counts as
+// its least N, which dominates.
 void add_all_counts(LossLattice& lattice, const CloneCount& clones) {
   const double p_mode = clones.mass_at_mode();
   const double odds = clones.odds();

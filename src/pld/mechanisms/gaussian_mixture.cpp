@@ -191,8 +191,8 @@ double delta_above(double epsilon, double mu) {
   }
   const double above = std::erfc(x / std::sqrt(2.0)) / 2;
   if (!(epsilon < 600 && y < 36)) {  // e^ε P(Z > y) = φ(x) R(y), and R(y) >= y/(1 + y²)
-    const double least = std::exp(-x * x / 2) / root_two_pi / (y + 1 / y) * std::max(0.0, 1 - 2 * relative_error);
-    return std::max(0.0, above - least) + above * relative_error;
+    const double below = std::exp(-x * x / 2) / root_two_pi / (y + 1 / y) * std::max(0.0, 1 - 2 * relative_error);
+    return std::max(0.0, above - below) + above * relative_error;
   }
   const double below = std::exp(epsilon) * std::erfc(y / std::sqrt(2.0)) / 2;
   const double rounding = 2 * shift * (1 + y) + unit * (64 + 16 * y * y + 4 * epsilon);

@@ -174,15 +174,15 @@ WalkDistribution cycle_distribution(const WalkUsers& users) {
   double m = 1;
   for (double end = 0; m <= last; m = end) {
     end = m < single ? m + 1 : std::floor(m * (1 + width)) + 1;
-    const double most = end - 1;
+    const double max_hops = end - 1;
     const double mass = cycle.mass(m, end);
     spend(60);
     if (cycle.rest <= 0) {
-      grid.add(std::log(most), mass);  // every hop outside the coalition meets the group: j = m
-    } else if (most * cycle.own > many) {
-      distribution.failure += add_bounded_terms(cycle, most, m, mass, grid);
+      grid.add(std::log(max_hops), mass);  // every hop outside the coalition meets the group: j = m
+    } else if (max_hops * cycle.own > many) {
+      distribution.failure += add_bounded_terms(cycle, max_hops, m, mass, grid);
     } else {
-      distribution.failure += add_exact_terms(cycle, most, m, mass, grid);
+      distribution.failure += add_exact_terms(cycle, max_hops, m, mass, grid);
     }
   }
   distribution.factors = grid.factors();
@@ -234,12 +234,12 @@ std::shared_ptr<const GaussianMixture> mixture_of(Part part, const Real& squared
   const Key key{{part, users.all, users.colluders, users.group}, squared_mu.lower(), squared_mu.upper()};
   if (auto known = cache.find(key)) return known;
   const auto distribution = walk_distribution(part, users);
-  const Real least = negligible_loss * negligible_loss;
+  const Real smallest = negligible_loss * negligible_loss;
   std::vector<GaussianComponent> components;
   components.reserve(distribution->factors.size());
   for (const auto& [factor, mass] : distribution->factors) {
     const Real one = squared_mu * Real(factor).widened(2 * unit * factor);
-    components.push_back({certainly_less(one, least) ? least : one, Real(mass).widened(relative_error * mass)});
+    components.push_back({certainly_less(one, smallest) ? smallest : one, Real(mass).widened(relative_error * mass)});
   }
   const auto mixture = std::make_shared<const GaussianMixture>(GaussianMixture{coarsen_mixture(components, max_components), distribution->failure});
   cache.insert(key, mixture);

@@ -181,8 +181,8 @@ struct DiscretizedProduct::Factor {
   double count, low, high;
 };
 
-// Returns the factors, and sets what the tails need; empty if a distribution is unknown or there
-// are too many.
+// Returns the factors, and sets the members that bound the tails. Empty if a distribution is
+// unknown, or there are too many steps.
 std::vector<DiscretizedProduct::Factor> DiscretizedProduct::factors_of(const std::vector<LossStep>& steps) {
   std::vector<Factor> factors;
   for (const LossStep& step : steps) {

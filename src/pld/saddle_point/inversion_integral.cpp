@@ -61,9 +61,9 @@ double cumulant_above(const std::vector<LossStep>& steps, double c) {
 }
 
 double pole_of(const std::vector<LossStep>& steps) {
-  double least = infinity;
-  for (const LossStep& step : steps) least = std::min(least, step.loss->pole());
-  return least;
+  double pole = infinity;
+  for (const LossStep& step : steps) pole = std::min(pole, step.loss->pole());
+  return pole;
 }
 
 double chernoff_factor(double c) {

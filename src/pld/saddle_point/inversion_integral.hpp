@@ -55,7 +55,7 @@ class InversionIntegral {
   struct Sum {
     double value;
     double error;
-    double smoothing_excess;  // an upper bound on what the added Gaussian step contributes
+    double smoothing_excess;  // an upper bound on the contribution of the added Gaussian step
   };
   /// The abscissa c' > c at which Chernoff's bound limits the aliasing from above.
   struct RightAbscissa {

@@ -131,8 +131,8 @@ class PoissonGaussianLogMgf : public LogMgf {
     return scale + std::log(sum * step / root_two_pi);
   }
 
-  // The trapezoidal rule from -left to right in z. What it truncates is at most e^log_left +
-  // e^log_right.
+  // The range of the trapezoidal rule, from -left to right in z. The truncated tails are at most
+  // e^log_left + e^log_right.
   struct Range {
     double left, log_left;
     double right, log_right;

@@ -87,8 +87,8 @@ class PoissonLaplaceLogMgf : public LogMgf {
   // Returns a lower estimate of the sum's scale.
   [[nodiscard]] double scale_guess() const { return scaled_ ? -x_.value - 1 + power_ * log_ratio(q_, x_.value, 0).u : 0; }
   // Returns the log of a bound on the quadrature error of one panel: the integrand is bounded on
-  // the box around a Bernstein ellipse, every factor at its largest, and the best of several
-  // ellipses is taken.
+  // the box around a Bernstein ellipse, every factor at its largest. The smallest bound of several
+  // ellipses is returned.
   [[nodiscard]] double panel_error(double centre, double half, double top, double size) const {
     spend(500);
     double best = infinity;
@@ -220,7 +220,7 @@ class PoissonAtomsLoss : public PrivacyLoss {
  public:
   PoissonAtomsLoss(const std::vector<Atom>& base, const Real& rate, Direction direction)
       : rate_(rate), direction_(direction), exact_base_(base), exact_rate_(rate) {
-    double least = infinity;
+    double min_loss = infinity;
     double error_bound = 0;
     double sum = 0;
     double mass_error = 4 * unit * static_cast<double>(base.size() + 1);
@@ -234,12 +234,12 @@ class PoissonAtomsLoss : public PrivacyLoss {
         max_loss_ = loss.upper();
         max_loss_atom_ = {loss.lower(), log(direction == Direction::remove ? atom.mass * exp(u) : atom.mass).lower()};
       }
-      least = std::min(least, (direction == Direction::remove ? u : -u).estimate());
+      min_loss = std::min(min_loss, (direction == Direction::remove ? u : -u).estimate());
       error_bound = std::max(error_bound, u.upper() - u.lower());
     }
     pld_detail::require_masses(sum, mass_error, pld_detail::MassSum::whole);
     if (!std::isfinite(max_loss_)) pld_detail::throw_unrepresentable("the largest loss of a Poisson-sampled step is not finite");
-    if (base.size() == 2) lattice_ = Lattice{max_loss_, max_loss_ - least, 8 * unit, 2 * error_bound};
+    if (base.size() == 2) lattice_ = Lattice{max_loss_, max_loss_ - min_loss, 8 * unit, 2 * error_bound};
   }
   std::unique_ptr<LogMgf> log_mgf(double c) const override {
     return std::make_unique<PoissonAtomsLogMgf>(atoms_, rate_, direction_, c, lattice_ ? lattice_->spacing : 1);

@@ -1,4 +1,5 @@
-// The choice of an abscissa, for a Gaussian step of μ = 1 with K(c) = c(c+1)/2, against minima by bisection.
+// The choice of an abscissa, for a Gaussian step of μ = 1 with K(c) = c(c+1)/2, against minima by
+// bisection.
 #include "pld/saddle_point/abscissa.hpp"
 
 #include <gtest/gtest.h>

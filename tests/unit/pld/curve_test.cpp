@@ -1,4 +1,4 @@
-// ComposedCurve: its brackets agree with those of each ε alone, in whatever order they are asked.
+// ComposedCurve: its brackets agree with those of each ε alone, in any order of calls.
 #include "sotto/pld/curve.hpp"
 
 #include <gtest/gtest.h>

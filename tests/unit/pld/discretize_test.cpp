@@ -1,5 +1,6 @@
-// Discretisation on a grid: masses are conserved, and profiles are those of connecting the dots. Laplace
-// noise has the profile 1 - e^((ε-x)/2) for |ε| <= x; values of Gaussian noise were computed by mpmath.
+// Discretisation on a grid: masses are conserved, and profiles are those of connecting the dots.
+// Laplace noise has the profile 1 - e^((ε-x)/2) for |ε| <= x; values of Gaussian noise were
+// computed by mpmath.
 #include "pld/grid/discretize.hpp"
 
 #include <gtest/gtest.h>

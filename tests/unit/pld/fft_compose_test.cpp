@@ -1,4 +1,5 @@
-// FFT composition of small distributions, against direct convolution and enumeration of all outcomes.
+// FFT composition of small distributions, against direct convolution and enumeration of all
+// outcomes.
 #include "pld/grid/fft_compose.hpp"
 
 #include <gtest/gtest.h>
@@ -102,7 +103,8 @@ TEST(FftComposition, IsTrivialOutsideItsWindow) {
 // A step with P-masses at the losses 0, 1/2 and 1.
 DiscretisedStep step_of(double count, std::vector<double> weights) { return {count, {0, 0.5, 0, std::move(weights), std::nullopt, 1, 0}, false}; }
 
-// Enumerates all outcomes of two equal steps and a third one; `keep` selects them by their largest loss.
+// Enumerates all outcomes of two equal steps and a third one; `keep` selects them by their largest
+// loss.
 template <class Keep>
 std::map<int, Long> tilted_masses(const std::vector<double>& twice, const std::vector<double>& once, Long tilt, Keep keep) {
   std::map<int, Long> masses;

@@ -81,8 +81,8 @@ std::vector<NamedDistribution> distributions() {
   return all;
 }
 
-// The masses of a partition sum to 1 under P and under Q, the P-mass of a short cell is e^loss times
-// its Q-mass, and the bounds on slopes hold for the cells' masses.
+// The masses of a partition sum to 1 under P and under Q, the P-mass of a short cell is e^loss
+// times its Q-mass, and the bounds on slopes hold for the cells' masses.
 TEST(LossDistribution, MassesAreThoseOfAPrivacyLoss) {
   for (const auto& [name, distribution] : distributions()) {
     const double low = std::max(distribution->min_loss(), -3.0);
@@ -146,8 +146,8 @@ GridRange span_of(const LossDistribution& distribution, double spacing) {
   return {std::max(distribution.min_loss(), -20.0), std::min(distribution.max_loss(), 30.0), spacing, 1};
 }
 
-// A pessimistic profile is nowhere below an optimistic one, at any spacings, and on fine grids the two
-// are close.
+// A pessimistic profile is nowhere below an optimistic one, at any spacings, and on fine grids the
+// two are close.
 TEST(Discretize, PessimisticProfileIsAboveTheOptimisticOne) {
   for (const auto& [name, distribution] : distributions()) {
     for (const double spacing : {0.02, 0.05}) {
@@ -167,8 +167,8 @@ TEST(Discretize, PessimisticProfileIsAboveTheOptimisticOne) {
   }
 }
 
-// The profile of one step follows from its distribution. Grids of any spacing bound it, and optimistic
-// ones are close to it.
+// The profile of one step follows from its distribution. Grids of any spacing bound it, and
+// optimistic ones are close to it.
 TEST(Discretize, EachSideBoundsTheTrueProfile) {
   for (const auto& [name, distribution] : distributions()) {
     const auto truth = [&distribution = *distribution](double epsilon) {
@@ -218,8 +218,8 @@ TEST(Discretize, OptimisticMassesSumToAtMostOne) {
   }
 }
 
-// A grid that is made for one ε bounds δ at every other ε, where its truncations are no longer small,
-// and so does one whose window is too short: against grids that are made for the other ε.
+// A grid that is made for one ε bounds δ at every other ε, where its truncations are no longer
+// small, and so does one whose window is too short: against grids that are made for the other ε.
 TEST(FftComposition, IsValidFarFromItsOwnEpsilon) {
   struct Case {
     PrivacyLossPtr loss;
@@ -304,8 +304,8 @@ TEST(FftComposition, OutcomesBeyondTheWindowAreBounded) {
   EXPECT_GE(compared, 20);
 }
 
-// Means of steep cells follow from slopes: a pessimistic grid has at least P's mass, and an optimistic
-// one at most, to the last digits.
+// Means of steep cells follow from slopes: a pessimistic grid has at least P's mass, and an
+// optimistic one at most, to the last digits.
 TEST(Discretize, ConservesMassWithSteepCells) {
   for (const double mu : {0.05, 0.4, 3.0}) {
     const auto distribution = gaussian_distribution(RoundedDouble(Real(mu)));
@@ -352,8 +352,8 @@ TEST(Discretize, RaisesLossesBelowTheFirstGridPoint) {
   }
 }
 
-// The reversed loss is that of (Q, P), whose moment generating function is E_Q[e^(-sL)]: by the cells of
-// the original distribution.
+// The reversed loss is that of (Q, P), whose moment generating function is E_Q[e^(-sL)]: by the
+// cells of the original distribution.
 TEST(PrivacyLoss, ReversedIsTheLossOfTheSwappedPair) {
   const Real third = Real(1) / 3;
   for (const PrivacyLossPtr& loss :

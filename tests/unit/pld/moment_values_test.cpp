@@ -1,5 +1,5 @@
-// Moment generating functions against values of log M(c + it) that mpmath computed with 40 digits, by sums
-// and quadrature of the definitions in docs/theory/pld/dominating-pairs.md.
+// Moment generating functions against values of log M(c + it) that mpmath computed with 40 digits,
+// by sums and quadrature of the definitions in docs/theory/pld/dominating-pairs.md.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -85,8 +85,8 @@ TEST(MomentGeneratingFunction, OfArsinhNoiseMatchesMpmath) {
                 1e-11);
 }
 
-// Laplace noise of x = 1 up to the loss 1/2, an atom of mass 1/50 there, and Gaussian noise of μ = 4/5 beyond.
-// For t = 40 the integrals are evaluated from their ends.
+// Laplace noise of x = 1 up to the loss 1/2, an atom of mass 1/50 there, and Gaussian noise of μ =
+// 4/5 beyond. For t = 40 the integrals are evaluated from their ends.
 TEST(MomentGeneratingFunction, OfAPointwiseMaximumMatchesMpmath) {
   const double infinity = std::numeric_limits<double>::infinity();
   const PrivacyLossPtr loss = pointwise_maximum_loss({{LossPiece::Noise::laplace, 1, 1, 0, 0.5}, {LossPiece::Noise::gaussian, Real(4) / 5, 1, 0.5, infinity}},
@@ -97,6 +97,13 @@ TEST(MomentGeneratingFunction, OfAPointwiseMaximumMatchesMpmath) {
                  {2, 3, {-0.797819391747794219, -1.46754743793755045}},
                  {2, 40, {-1.33552599069903278, 0.316496529837348976}}},
                 1e-11);
+}
+
+// Gaussian noise of μ = 4/5 between the losses 1/5 and 6/5: for t = 40 it is evaluated from both
+// ends.
+TEST(MomentGeneratingFunction, OfABoundedGaussianPieceMatchesMpmath) {
+  const PrivacyLossPtr loss = pointwise_maximum_loss({{LossPiece::Noise::gaussian, Real(4) / 5, 1, 0.2, 1.2}}, {}, Real(0.34691881758627723));
+  expect_values(*loss, {{2, 3, {-0.00819691899468117529, 2.29352333627589124}}, {2, 40, {-1.3196738574127802, 0.16496787854017}}}, 1e-11);
 }
 
 TEST(CoarsenMixture, DominatesWithTheSameMass) {

@@ -103,7 +103,8 @@ Complex sampled(const Distribution& distribution, double q, Direction direction,
   return sum;
 }
 
-// M of the discretised products on either side encloses M of several mechanisms on one sample, closely.
+// M of the discretised products on either side encloses M of several mechanisms on one sample,
+// closely.
 TEST(PrivacyLoss, DiscretisedProductsEncloseAProductOnASample) {
   const PrivacyLossPtr response = symmetric_atoms_loss({{0.5, Real(1 / (2 * std::cosh(0.25)))}}, std::nullopt);
   struct Product {
@@ -205,7 +206,7 @@ TEST(PrivacyLoss, MomentGeneratingFunctionsAreThoseOfTheDistribution) {
   for (const Case& one : cases()) {
     for (const double c : {0.3, 2.0, 6.0}) {
       const auto mgf = one.loss->log_mgf(c);
-      if (mgf->at(0).log.re > 600) continue;  // beyond what the sums in doubles can hold
+      if (mgf->at(0).log.re > 600) continue;  // the sums in doubles would overflow
       mgf->prepare(12, 1e-14);
       for (const double t : {0.0, 0.7, 3.0, 12.0}) {
         const LogMgfValue value = mgf->at(t);
@@ -253,8 +254,8 @@ TEST(PrivacyLoss, ShiftedPathGivesTheSameIntegral) {
   }
 }
 
-// With an added record and little noise the loss is far below 0 under Q even for large z, and r^-c is
-// large there.
+// With an added record and little noise the loss is far below 0 under Q even for large z, and r^-c
+// is large there.
 TEST(PrivacyLoss, TruncationOfAnAddedRecordIsBounded) {
   const double q = 0.59;
   for (const double mu : {9.0, 12.0, 15.0}) {

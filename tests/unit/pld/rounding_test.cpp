@@ -1,5 +1,5 @@
-// The error terms of a bracket: parameters in their balls, tails and truncations. Each test makes one of
-// them large, and compares its bound with the error that it covers.
+// The error terms of a bracket: parameters in their balls, tails and truncations. Each test makes
+// one of them large, and compares its bound with the error that it covers.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -52,8 +52,8 @@ std::vector<Family> families() {
           {"sampled laplace, rate", 0.1, {1, 2, 30}, [](const Real& x) { return poisson_laplace_loss(Real(1), x, Direction::add); }}};
 }
 
-// With a parameter that is known to a part in 10⁸ only, the bracket contains the values for both ends of
-// its ball: at an ε that is a possible loss, and elsewhere.
+// With a parameter that is known to a part in 10⁸ only, the bracket contains the values for both
+// ends of its ball: at an ε that is a possible loss, and elsewhere.
 TEST(Rounding, EveryParameterInItsBallIsCovered) {
   constexpr double relative = 1e-8;
   const Precision precision{1e-7, 1e-5, 1e6};
@@ -87,7 +87,8 @@ TEST(Rounding, EveryParameterInItsBallIsCovered) {
   }
 }
 
-// A lattice whose spacing has a relative error, of atoms without one: just below an atom that counts.
+// A lattice whose spacing has a relative error, of atoms without one: just below an atom that
+// counts.
 TEST(Rounding, ErrorOfALatticeSpacingIsCovered) {
   constexpr double off = 1e-8;
   const Real loss = Real(6) / 10;
@@ -121,7 +122,8 @@ double gaussian_delta(double mu, double epsilon) {
   return static_cast<double>((std::erfc(a) - std::exp(static_cast<Long>(epsilon)) * std::erfc(b)) / 2);
 }
 
-// Truncated losses are bounded, however close the truncation: against the closed form of Gaussian steps.
+// Truncated losses are bounded, however close the truncation: against the closed form of Gaussian
+// steps.
 TEST(Rounding, TruncatedLossesAreBounded) {
   const double small = 0.3;
   const double large = 1.1;
@@ -145,8 +147,8 @@ TEST(Rounding, TruncatedLossesAreBounded) {
   EXPECT_GE(negligible, 5);
 }
 
-// For losses so large that e^spacing would overflow there is no grid, and no bound below the cost of the
-// Gaussian step alone.
+// For losses so large that e^spacing would overflow there is no grid, and no bound below the cost
+// of the Gaussian step alone.
 TEST(Rounding, TooLargeASpacingIsRefused) {
   const Real square = Real(4e7) * Real(4e7);
   const std::vector<LossStep> losses{{gaussian_loss(square), 1}, {laplace_loss(Real(1e-66)), 1}};
@@ -159,8 +161,8 @@ TEST(Rounding, TooLargeASpacingIsRefused) {
   EXPECT_GE(composed_epsilon(losses, {1e-300, 1e-300}, {}).upper, composed_epsilon({losses.front()}, {1e-300, 1e-300}, {}).lower);
 }
 
-// With losses in the thousands, masses that are raised to the first grid point may underflow, and must
-// still count. One step's loss is 5000 with certainty.
+// With losses in the thousands, masses that are raised to the first grid point may underflow, and
+// must still count. One step's loss is 5000 with certainty.
 TEST(Rounding, MassesThatUnderflowAreNotLost) {
   const std::vector<LossStep> losses{{laplace_loss(Real(1)), 1}, {gaussian_loss(Real(1)), 1}, {discrete_gaussian_loss(Real(1) / 100, 1), 1}};
   for (const double delta : {1e-2, 1e-7, 1e-15, 1e-20, 1e-30}) {

@@ -1,5 +1,5 @@
-// Truncation of unbounded losses: the leak bound against an integral of the exact leak, and the truncations
-// against the share of δ that they may cost.
+// Truncation of unbounded losses: the leak bound against an integral of the exact leak, and the
+// truncations against the share of δ that they may cost.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -13,8 +13,8 @@ using Long = long double;
 
 Long upper_tail(Long z) { return std::erfc(z / std::sqrt(2.0L)) / 2; }
 
-// Two Gaussian steps, L_i = μz_i - μ²/2 under Q. Returns 2 E_Q[(e^ε - e^(L₁+L₂))₊; L₁ > w], which is at least
-// the exact leak, by Simpson's rule over z₁.
+// Two Gaussian steps, L_i = μz_i - μ²/2 under Q. Returns 2 E_Q[(e^ε - e^(L₁+L₂))₊; L₁ > w], which
+// is at least the exact leak, by Simpson's rule over z₁.
 Long leak_of_two(Long mu, Long epsilon, Long truncation) {
   const Long first = truncation / mu + mu / 2;
   constexpr int cells = 20000;
