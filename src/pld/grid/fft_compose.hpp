@@ -34,8 +34,8 @@ class FftComposition {
   struct TailSum {
     double tail, delta, tail_error, delta_error;
   };
-  /// A composed stratum. Outcomes outside the window change δ(ε) by at most e^(log_above -
-  /// abscissa_above ε), and those below it by at most e^(log_below - abscissa_below ε).
+  /// A composed stratum. Outcomes outside the window change δ(ε) by at most
+  /// e^(log_above - abscissa_above ε), those below it by at most e^(log_below - abscissa_below ε).
   struct StratumSum {
     double tilt, scale;           // all masses are over e^scale
     double bottom;                // the loss of the first value

@@ -11,8 +11,7 @@
 
 namespace sotto::pld_detail {
 
-// A piece of a distribution: P-mass that is spread evenly over [loss - half_width, loss +
-// half_width].
+// A piece of a distribution: P-mass that is spread evenly around a loss.
 struct Lump {
   double loss, weight, half_width;
   std::size_t boundary;  // the index of the first boundary at or above the loss

@@ -25,10 +25,10 @@ double log_cosh(double x) {
   return size + std::log1p(std::exp(-2 * size)) - std::log(2.0);
 }
 
-// An upper bound on log |p(u+ia) e^(sL(u+ia))| over the constant of the density p, on the line Im u
-// = a and for |Im s| = t. It uses cos a cosh u <= |cosh(u+ia)| <= cosh u, and Re sinh²(u+ia) =
-// (cosh 2u cos 2a - 1)/2. The sign is +1 to bound both signs of t, and -1 for the sign for which
-// |e^(isL)| decreases in t.
+// An upper bound on log |p(u+ia) e^(sL(u+ia))| over the constant of the density p, on a line with
+// Im u = a and for |Im s| = t. It uses cos a cosh u <= |cosh(u+ia)| <= cosh u, and
+// Re sinh²(u+ia) = (cosh 2u cos 2a - 1)/2. The sign is +1 to bound both signs of t, and -1 for the
+// sign for which |e^(isL)| decreases in t.
 struct IntegrandBound {
   double kappa, shift, c, t, a, sign;
 

@@ -47,8 +47,8 @@ class DiscreteGaussianLogMgf : public LogMgf {
     if (std::isinf(theta.error)) return {{main.re + main_error + theta.log.re, 0}, infinity};
     return {main + theta.log, main_error + theta.error};
   }
-  // Returns log V(s)/V(0) by Poisson summation, which converges fast for large σ: with p =
-  // e^(-2π²σ²) it is 1 + (Σ over m != 0 of p^(m²) (e^(2πimsd) - 1)) / Σ p^(m²).
+  // Returns log V(s)/V(0) by Poisson summation, which converges fast for large σ: with
+  // p = e^(-2π²σ²) it is 1 + (Σ over m != 0 of p^(m²) (e^(2πimsd) - 1)) / Σ p^(m²).
   LogMgfValue from_dual_series(double t) const {
     const double slope = 2 * pi * pi * sigma_.value * sigma_.value;
     const double phase = 2 * pi * std::fmod(c_ * d_, 1.0);

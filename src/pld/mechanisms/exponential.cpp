@@ -1,5 +1,5 @@
-// The privacy loss of the exponential mechanism's dominating pair [Dong2020]: M(s) =
-// shc(εv)/shc(ε/2) with shc(z) = sinh(z)/z and v = s + 1/2.
+// The privacy loss of the exponential mechanism's dominating pair [Dong2020]:
+// M(s) = shc(εv)/shc(ε/2) with shc(z) = sinh(z)/z and v = s + 1/2.
 #include <cmath>
 
 #include "grid/distribution.hpp"

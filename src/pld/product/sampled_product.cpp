@@ -59,8 +59,8 @@ class PoissonProductLogMgf : public LogMgf {
     sum_ = PoissonSum(power_, largest > 3);
     for (const SampledPoint& point : points) sum_.add(point.ratio, point.log_mass, point.mass_error);
     sum_.finish();
-    // outcomes that are left out: |r^β - 1 - β(r - 1)| <= |r|^p + 1 + |β| |r - 1|, where r^p <= 1 -
-    // q + q e^(pℓ) for p >= 1, by convexity, and r^p <= (1-q)^p for p < 0
+    // outcomes that are left out: |r^β - 1 - β(r - 1)| <= |r|^p + 1 + |β| |r - 1|, where
+    // r^p <= 1 - q + q e^(pℓ) for p >= 1, by convexity, and r^p <= (1-q)^p for p < 0
     const double both = product.tail_p() + product.tail_q();
     tail_ = direction == Direction::remove ? 2 * both + rate.value * std::exp(product.log_tail(power_))
                                            : both * (1 + std::exp(power_ * std::log1p(-rate.value)));

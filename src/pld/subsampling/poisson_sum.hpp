@@ -54,8 +54,8 @@ class PoissonSum {
     const double mass = std::exp(log_mass);
     const double weight = std::exp(tilted_.back());
     weight_.push_back(weight);
-    // e^(βu) - 1 - βu = [e^(pu) - 1 - pu] + e^(pu) (cos y - 1) + i [e^(pu) (sin y - y) + (e^(pu) -
-    // 1) y], y = tu
+    // with y = tu: e^(βu) - 1 - βu
+    //   = [e^(pu) - 1 - pu] + e^(pu) (cos y - 1) + i [e^(pu) (sin y - y) + (e^(pu) - 1) y]
     const double tilt = power_ * point.u;
     const double excess = std::abs(tilt) < 0.5 ? mass * exp_excess(tilt) : weight - mass * (1 + tilt);
     real_excess_ += excess;

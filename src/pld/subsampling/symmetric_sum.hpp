@@ -54,8 +54,8 @@ class SymmetricSum {
     spend(30 * static_cast<double>(nodes_.size()));
     const double one = std::hypot(c_ + 1, t);
     const double other = std::hypot(c_, t);
-    // cosh((s+1/2)u) - cosh(u/2) = [cosh x - cosh(u/2)] + cosh x (cos y - 1) + i sinh x sin y, y =
-    // tu
+    // with y = tu:
+    // cosh((s+1/2)u) - cosh(u/2) = [cosh x - cosh(u/2)] + cosh x (cos y - 1) + i sinh x sin y
     Complex sum{real_part_, 0};
     for (const Node& node : nodes_) {
       const double y = t * node.u / 2;

@@ -53,8 +53,8 @@ class WithoutReplacementGaussianLogMgf : public LogMgf {
   }
   LogMgfValue at(double t) const override { return sum_.at(t, sum_error_); }
   double work() const override { return static_cast<double>(sum_.size()); }
-  // The atom at 0 does not decay. By one integration by parts, each half line is at most (G(0) +
-  // variation of G)/τ with G = density r^(power+1) e^-ℓ/s.
+  // The atom at 0 does not decay. By one integration by parts, each half line is at most
+  // (G(0) + variation of G)/τ with G = density r^(power+1) e^-ℓ/s.
   double decay_bound(double t, Extent /*reach*/) const override {
     const double all = pld_detail::upper_log_mgf(at(0));
     if (t <= 0 || std::isinf(all)) return all;

@@ -20,8 +20,8 @@ void expect_weights(MeanPreservingMerge& merge, const std::vector<double>& expec
   }
 }
 
-// Q-mass 1 with E[e^L] = 0.9 needs 0.1 of the Q-mass at e^loss = 2: its mean is then (0.9 +
-// 0.2)/1.1 = 1.
+// Q-mass 1 with E[e^L] = 0.9 needs 0.1 of the Q-mass at e^loss = 2: its mean is then
+// (0.9 + 0.2)/1.1 = 1.
 TEST(MeanPreservingMerge, RaisesALowMeanWithOutcomesFromAbove) {
   MeanPreservingMerge merge(spacing, 0, 0, 1);
   merge.add(0, {1, std::log(0.9)});
@@ -29,8 +29,8 @@ TEST(MeanPreservingMerge, RaisesALowMeanWithOutcomesFromAbove) {
   expect_weights(merge, {1.1, 1.8});
 }
 
-// Q-mass 1 with E[e^L] = 2.1 needs 0.1 of the Q-mass at e^loss = 1: its mean is then (2.1 +
-// 0.1)/1.1 = 2.
+// Q-mass 1 with E[e^L] = 2.1 needs 0.1 of the Q-mass at e^loss = 1: its mean is then
+// (2.1 + 0.1)/1.1 = 2.
 TEST(MeanPreservingMerge, LowersAHighMeanWithOutcomesFromBelow) {
   MeanPreservingMerge merge(spacing, 0, 0, 1);
   merge.add(0, {1, 0});

@@ -85,8 +85,8 @@ TEST(MomentGeneratingFunction, OfArsinhNoiseMatchesMpmath) {
                 1e-11);
 }
 
-// Laplace noise of x = 1 up to the loss 1/2, an atom of mass 1/50 there, and Gaussian noise of μ =
-// 4/5 beyond. For t = 40 the integrals are evaluated from their ends.
+// Laplace noise of x = 1 up to the loss 1/2, an atom of mass 1/50 there, and Gaussian noise of
+// μ = 4/5 beyond. For t = 40 the integrals are evaluated from their ends.
 TEST(MomentGeneratingFunction, OfAPointwiseMaximumMatchesMpmath) {
   const double infinity = std::numeric_limits<double>::infinity();
   const PrivacyLossPtr loss = pointwise_maximum_loss({{LossPiece::Noise::laplace, 1, 1, 0, 0.5}, {LossPiece::Noise::gaussian, Real(4) / 5, 1, 0.5, infinity}},
