@@ -1,7 +1,7 @@
 // The privacy loss of shuffled reports, by clones [Feldman2021b], [Feldman2023]: N - 1 of the other
 // reports look like a fair coin between the two reports to be distinguished. Given N, with
-// a ~ Bin(N, 1/2) and y = 2a/N - 1, P has the density 1 + ky and Q 1 - ky, k = tanh(ε₀/2): the loss is
-// 2 artanh(ky).
+// a ~ Bin(N, 1/2) and y = 2a/N - 1, P has the density 1 + ky and Q 1 - ky, k = tanh(ε₀/2): the loss
+// is 2 artanh(ky).
 //
 // Given |y| that is randomized response with bias τ = k|y|. It is moved to a lattice of losses:
 // response with bias τ is dominated by the choice, revealed, of two neighbouring biases with mean

@@ -62,8 +62,9 @@ class PoissonGaussianLogMgf : public LogMgf {
   }
   double work() const override { return static_cast<double>(sum_.size() + 4 * path_.size()); }
   // Moves the path of integration to Im ℓ = a:
-  // |M(c+iτ)| <= ∫ |w(ℓ+ia)| |r(ℓ+ia)|^power e^(-τ arg r(ℓ+ia)) dℓ, which decreases in τ, because arg r >= 0 there. (For an added record the path
-  // moves down, with the same result.) The integral is evaluated by the trapezoidal rule, whose own
+  // |M(c+iτ)| <= ∫ |w(ℓ+ia)| |r(ℓ+ia)|^power e^(-τ arg r(ℓ+ia)) dℓ.
+  // The bound decreases in τ, because arg r >= 0 there. (For an added record the path moves down,
+  // with the same result.) The integral is evaluated by the trapezoidal rule, whose own
   // error and truncation are added.
   double decay_bound(double t, Extent /*reach*/) const override {
     const double m = mu_.value;
