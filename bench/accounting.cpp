@@ -1,5 +1,6 @@
-// The questions of bench/README.md, answered by sotto: lines of JSON that bench/peers/table.py reads beside the peers'.
-// Each is asked in a child process of its own, so that its peak memory is its own; the time is that of the call in a loop.
+// Answers the questions of bench/README.md with sotto, as lines of JSON, which bench/peers/table.py
+// combines with the peers' answers. Each question runs in a child process, so that its peak memory
+// can be measured; its time is that of the call in a loop.
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -43,7 +44,7 @@ std::string mixed_events() {
   return text.str();
 }
 
-// The shortest of several runs of a loop that takes a tenth of a second.
+// Returns the shortest of several runs of a loop that takes a tenth of a second.
 double seconds_of(const std::function<double()>& ask) {
   using Clock = std::chrono::steady_clock;
   double best = 1e300;

@@ -1,11 +1,12 @@
-// ε of a plan from both sides, as the command has it by privacy loss distributions: losses that dominate, and, where they are discretised, others
-// that are reached.
+// Bounds ε of a plan from both sides, as the command does by privacy loss distributions: from above
+// by dominating losses, and, if they are discretised, from below by losses that the plan attains.
 #pragma once
 
 #include <string>
 
+#include "core/api/work.hpp"
 #include "sotto/accounting/account.hpp"
-#include "sotto/accounting/pld.hpp"
+#include "accounting/api/pld.hpp"
 #include "sotto/plan/text.hpp"
 
 namespace bench {
@@ -16,9 +17,9 @@ inline sotto::Bound epsilon_bracket(const std::string& plan, double delta) {
   const PlanLoss above = loss_of(parse(plan), Side::upper);
   if (!above.discretized) return composed_epsilon(above, {delta, delta});
   Bound bracket = composed_epsilon(above, {delta, delta});
-  if (above.attained || above.added.empty()) return bracket;  // nothing is known to be reached without replacement
+  if (above.attained || above.added.empty()) return bracket;  // without replacement, no attained losses are known
   bracket.lower = 0;
-  attempted(1, [&] { bracket.lower = composed_epsilon(loss_of(parse(plan), Side::lower), {delta, delta}).lower; });
+  finishes_within(1, [&] { bracket.lower = composed_epsilon(loss_of(parse(plan), Side::lower), {delta, delta}).lower; });
   return bracket;
 }
 

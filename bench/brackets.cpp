@@ -1,5 +1,7 @@
-// Brackets of random plans: `bench_brackets [COUNT [SEED]]` prints COUNT plans, drawn from all families in turn, with δ and both ends of ε in
-// hexadecimal. tools/compare_brackets.py compares the answers of two builds: equal to the last bit, or at least without a contradiction.
+// Prints brackets of random plans: `bench_brackets [COUNT [SEED]]` draws COUNT plans from all
+// families in turn, and prints δ and both bounds of ε in hexadecimal. tools/compare_brackets.py
+// compares the answers of two builds: they are equal to the bit, or at least do not contradict each
+// other.
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -7,7 +9,7 @@
 #include "bracket.hpp"
 #include "random_plans.hpp"
 #include "sotto/core/errors.hpp"
-#include "sotto/core/work.hpp"
+#include "core/api/work.hpp"
 
 int main(int argc, char** argv) {
   using namespace sotto;

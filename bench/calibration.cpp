@@ -1,5 +1,6 @@
-// How near calibrations come to what a bisection by `epsilon` finds, and what they take: random plans with a hole, of every family.
-// `bench_calibration [COUNT [SEED]]`: a line for each plan whose ratio is above 1.0001, then the distributions of ratios and of times.
+// Compares calibrations with bisections by `epsilon`, in value and time, for random plans with a
+// hole of every family. `bench_calibration [COUNT [SEED]]` prints a line for each plan whose ratio
+// is above 1.0001, then the distributions of ratios and times.
 #include "calibration.hpp"
 
 #include <time.h>
@@ -27,7 +28,7 @@ int main(int argc, char** argv) {
   const long plans = argc > 1 ? std::atol(argv[1]) : 500;
   const std::uint64_t seed = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1;
   if (plans < 1) {
-    std::fprintf(stderr, "usage: bench_calibration [COUNT [SEED]]: how many plans, from 1 on\n");
+    std::fprintf(stderr, "usage: bench_calibration [COUNT [SEED]]: COUNT is the number of plans, at least 1\n");
     return 2;
   }
   bench::Draw draw(seed);
@@ -41,7 +42,7 @@ int main(int argc, char** argv) {
     const double before = processor_seconds();
     try {
       (void)sotto::calibrate(sotto::parse(question.plan), sotto::Epsilon(question.epsilon), sotto::Delta(question.delta));
-    } catch (const sotto::OutsideConditions&) {  // counted below
+    } catch (const sotto::OutsideConditions&) {  // refusals are counted below
     }
     seconds.push_back(processor_seconds() - before);
     const bench::CalibrationGap gap = bench::calibration_gap(question);
@@ -53,7 +54,7 @@ int main(int argc, char** argv) {
     std::printf("%9.6g  sotto calibrate '%s' --epsilon %g --delta %g\n", gap.ratio, question.plan.c_str(), question.epsilon, question.delta);
     std::fflush(stdout);
   }
-  std::printf("%ld plans, %ld of them refused; %ld further than a part in 10000 from a bisection\n", plans, refused, far);
+  std::printf("%ld plans, %ld of them refused; %ld more than 1e-4 from a bisection, relatively\n", plans, refused, far);
   print("ratio", ratios);
   print("work", work);
   print("processor time, s", seconds);

@@ -1,5 +1,6 @@
-// How long a user waits for the cost of a plan: in the library, and as a process. Beside them the physical limits of
-// the same machine in the same run: one libm exp against one certified exp, one empty process against one answer.
+// Measures how long a user waits for the cost of a plan, in the library and as a process, and the
+// limits of the machine in the same run: one libm exp against one certified exp, one empty process
+// against one answer.
 #include <benchmark/benchmark.h>
 
 #include <cmath>
@@ -7,7 +8,7 @@
 #include <string>
 
 #include "sotto/accounting/calibrate.hpp"
-#include "sotto/numerics/elementary.hpp"
+#include "numerics/api/elementary.hpp"
 #include "sotto/plan/text.hpp"
 
 namespace {

@@ -1,5 +1,6 @@
-// What each currency of a ledger costs: ε of work that is chosen as one goes, beside the tight total of the same work fixed in advance.
-#include "sotto/accounting/currencies.hpp"
+// Compares the currencies of a ledger: ε of work that is chosen adaptively, against the tight total
+// of the same work fixed in advance.
+#include "accounting/api/currencies.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -11,14 +12,14 @@
 #include <vector>
 
 #include "sotto/accounting/account.hpp"
-#include "sotto/accounting/approximate_gdp.hpp"
-#include "sotto/accounting/concentrated.hpp"
-#include "sotto/accounting/renyi.hpp"
+#include "accounting/api/approximate_gdp.hpp"
+#include "accounting/api/concentrated.hpp"
+#include "accounting/api/renyi.hpp"
 #include "sotto/core/errors.hpp"
-#include "sotto/numerics/search.hpp"
+#include "numerics/api/search.hpp"
 #include "sotto/plan/text.hpp"
-#include "sotto/privacy/conversions.hpp"
-#include "sotto/privacy/gaussian.hpp"
+#include "privacy/api/conversions.hpp"
+#include "privacy/api/gaussian.hpp"
 
 namespace {
 
@@ -38,7 +39,7 @@ int events_in(const Work& work) {
   return all;
 }
 
-// Nothing where some event has no cost in the currency.
+// Returns nothing if an event has no cost in the currency.
 std::optional<double> attempt(const std::function<double()>& epsilon_by) {
   try {
     const double value = epsilon_by();
@@ -54,17 +55,17 @@ double fixed_in_advance(const Work& work, double delta) {
   return epsilon(parts.size() == 1 ? parts.front() : Plan(Sum{parts}), Delta(delta), {.relation = relation}).value.upper;
 }
 
-double own_of(const Plan& event) { return RenyiAccountant(event, Side::upper).aside().upper(); }
+double own_of(const Plan& event) { return RenyiAccountant(event, Side::upper).delta_set_aside().upper(); }
 
-// A tenth of δ is slack, shared as μ² is, beside the events' own δ.
+// A tenth of δ is slack, shared in proportion to μ², in addition to the events' own δ.
 double by_gdp(const Work& work, double delta) {
   const auto squares = [&](const std::function<double(std::size_t)>& slack, double& spent) {
     std::vector<double> all;
     spent = 0;
     for (std::size_t i = 0; i < work.size(); ++i) {
-      const ApproximateGDP found = approximate_gdp_of(work[i].event, own_of(work[i].event) + slack(i));
-      all.push_back(found.mu * found.mu);
-      spent += work[i].count * found.slack;
+      const ApproximateGDP cost = approximate_gdp_of(work[i].event, own_of(work[i].event) + slack(i));
+      all.push_back(cost.mu * cost.mu);
+      spent += work[i].count * cost.slack;
     }
     return all;
   };
@@ -75,7 +76,7 @@ double by_gdp(const Work& work, double delta) {
   const std::vector<double> second = squares([&](std::size_t i) { return delta / 10 * first[i] / sum * (1 - 1e-9); }, spent);
   sum = 0;
   for (std::size_t i = 0; i < work.size(); ++i) sum += work[i].count * second[i];
-  const double whole = std::max(spent, delta / 10);  // a budget sets all of its slack aside, used or not
+  const double whole = std::max(spent, delta / 10);  // a budget sets all of its slack aside, whether used or not
   return epsilon_of(gaussian_profile(std::sqrt(sum) * (1 + 1e-15)), (delta - whole) / (1 - whole), Side::upper);
 }
 
@@ -87,11 +88,11 @@ double rest_of(const Work& work, double delta) {
 
 double by_zcdp(const Work& work, double delta) {
   Real rho = 0;
-  for (const Events& e : work) rho += Real(e.count) * zcdp_of(e.event, RhoLine::better).rho;
+  for (const Events& e : work) rho += Real(e.count) * zcdp_of(e.event, RhoConversion::better).rho;
   return epsilon_from_zcdp({rho}, rest_of(work, delta)).value.upper();
 }
 
-// At the one order that is best for all of it, as if that had been known in advance.
+// At the one order that is best for all events, as if it had been known in advance.
 double by_rdp(const Work& work, double delta) {
   std::vector<RenyiAccountant> curves;
   for (const Events& e : work) curves.emplace_back(e.event, Side::upper);
@@ -104,7 +105,7 @@ double by_rdp(const Work& work, double delta) {
   return at(1 + std::exp(u));
 }
 
-// Each event its tight ε at an equal share of δ.
+// Charges each event its tight ε at an equal share of δ.
 double by_sum(const Work& work, double delta) {
   double sum = 0;
   for (const Events& e : work) {
@@ -149,7 +150,7 @@ const char* const selection = "gaussian(10) + gaussian(20, sensitivity=2) + appr
 
 void mixes() {
   constexpr double delta = 1e-5;
-  std::printf("ε at δ = 1e-5 of work that is chosen as one goes; in brackets what it costs more than the same work fixed in advance\n");
+  std::printf("ε at δ = 1e-5 of work that is chosen adaptively; in brackets the surcharge over the same work fixed in advance\n");
   head("work");
   row("100 releases of `gaussian(20)`", times(100, "gaussian(20)"), delta);
   row("10 studies, each `" + std::string(selection) + "`", times(10, selection), delta);
@@ -179,7 +180,8 @@ void numbers() {
   }
 }
 
-// A promise of (3, 1e-6): ten studies and two trainings, then small studies until one is refused.
+// Keeps a promise of (3, 1e-6): ten studies and two trainings, then small studies until one is
+// refused.
 void one_ledger() {
   std::printf("\nA promise of (3, 1e-6), ten studies and two trainings in turn, then releases of `gaussian(40)` as long as they are admitted\n\n");
   std::printf(
@@ -206,7 +208,7 @@ void one_ledger() {
     const double left = filter.left().amount / filter.limit().amount;
     int more = 0;
     while (more < 100000 && filter.admit(parse("gaussian(40)"), at ? std::optional(Delta(1e-6 / 13 / 100)) : std::nullopt)) ++more;
-    std::printf("| `%s` | %d | %s | %d | %.3g %% |\n", name_of_currency(budget).c_str(), studies,
+    std::printf("| `%s` | %d | %s | %d | %.3g %% |\n", currency_name(budget).c_str(), studies,
                 covered ? std::to_string(trainings).c_str() : "no cost", more, 100 * left);
   }
 }
@@ -218,13 +220,13 @@ void charges() {
         "10 * laplace(10)", "1000 * laplace(10)", "laplace(30) + 3 * gaussian(20)", "20 * poisson(0.1, laplace(1))"}) {
     const Plan event = parse(text);
     double best = 1e9;
-    std::optional<ApproximateGDP> found;
+    std::optional<ApproximateGDP> cost;
     for (int turn = 0; turn < 5; ++turn) {
       const auto start = std::chrono::steady_clock::now();
-      found = approximate_gdp_of(event, 1e-7);
+      cost = approximate_gdp_of(event, 1e-7);
       best = std::min(best, std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
     }
-    std::printf("| `%s` | %.2g | %.6g | %s |\n", text, best, found->mu, found->exact ? "—" : std::to_string(found->touch).c_str());
+    std::printf("| `%s` | %.2g | %.6g | %s |\n", text, best, cost->mu, cost->exact ? "—" : std::to_string(cost->touch).c_str());
   }
 }
 

@@ -1,11 +1,12 @@
-// 1,000 points of δ(ε) of a training of 10,000 steps, each from both sides, with a record removed and with one added: `bench_curve`.
-#include "sotto/pld/curve.hpp"
+// Times 1,000 points of δ(ε) of a training of 10,000 steps, each from both sides, with a record
+// removed and with one added: `bench_curve`.
+#include "pld/api/curve.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 
-#include "sotto/accounting/pld.hpp"
+#include "accounting/api/pld.hpp"
 #include "sotto/plan/text.hpp"
 
 int main() {

@@ -1,9 +1,12 @@
-// How long it takes to read a Parquet file as rows to learn from, beside a plain DuckDB scan of the same file: `./dev bench examples`.
+// Compares the time to read a Parquet file as training rows with that of a plain DuckDB scan:
+// `./dev bench examples`.
 //
-//   bench_examples [ROWS [FOLDER]]   FOLDER (build/bench-examples) gets the file: ten numbers, a target and a unit a row (10,000,000 rows)
+//   bench_examples [ROWS [FOLDER]]   FOLDER (default build/bench-examples) gets the file, whose
+//                                    rows (default 10,000,000) have ten numbers, a target and a unit
 //
-// Times are the best of three, in turns. `plain` adds up the ten columns inside DuckDB, `stream` brings them out of it and drops them, `rows` codes
-// and orders them, each row a unit, and `units` does so for units of ten rows on average, at most four of which stay.
+// Times are the best of three, in turns. `plain` adds up the ten columns inside DuckDB, `stream`
+// transfers them and drops them, `rows` encodes and orders them, with each row a unit, and `units`
+// does so for units of ten rows on average, of which at most four are used.
 #include "sotto/data/examples.hpp"
 
 #include <dlfcn.h>
@@ -26,7 +29,7 @@ namespace fs = std::filesystem;
 
 constexpr int width = 10;
 
-// DuckDB without sotto.
+// DuckDB alone, without sotto.
 class PlainDuckdb {
  public:
   explicit PlainDuckdb(const fs::path& library) : handle_(dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL)) {
@@ -69,7 +72,7 @@ int main(int count, char** words) {
   const fs::path folder = count > 2 ? words[2] : SOTTO_SOURCE_DIR "/build/bench-examples";
   const fs::path library = SOTTO_SOURCE_DIR "/build/duckdb/libduckdb.so";
   if (!fs::exists(library)) {
-    std::printf("NOT MEASURED: there is no DuckDB; type: ./dev duckdb\n");
+    std::printf("NOT MEASURED: DuckDB is not installed; type: ./dev duckdb\n");
     return 0;
   }
   fs::create_directories(folder);

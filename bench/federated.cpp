@@ -1,9 +1,11 @@
-// Secure aggregation beside the cipher behind its masks, and whole rounds: `./dev bench federated`.
+// Compares secure aggregation with the cipher behind its masks, and times whole rounds: `./dev
+// bench federated`.
 //
 //   bench_federated            masks, then rounds of 20 x 10^6 and 100 x 10^5 elements
-//   bench_federated masks      masks alone; the last line is read by the peers' script
+//   bench_federated masks      masks alone; the peers' script reads the last line
 //
-// Processor time of one thread, the best of several: other work on the machine makes everything slower, never faster.
+// Times are processor time of one thread, the best of several runs, because other work on the
+// machine makes everything slower, never faster.
 #include <openssl/evp.h>
 #include <time.h>
 
@@ -38,7 +40,8 @@ double best_of(int times, const std::function<void()>& work) {
   return best;
 }
 
-// The bare cipher over as many bytes, in blocks that stay in the nearest cache.
+// Times the cipher alone over the same number of bytes, in blocks that fit into the first-level
+// cache.
 double cipher_seconds(std::size_t bytes) {
   EVP_CIPHER_CTX* context = EVP_CIPHER_CTX_new();
   std::array<unsigned char, 32> key{1};
@@ -74,7 +77,8 @@ void masks() {
   }
 }
 
-// One round of all members in this process: what one member and the coordinator take, and the bytes on the wire.
+// Runs one round of all members in this process: the time of a member and of the coordinator, and
+// the bytes on the wire.
 void round_of(std::int64_t members, std::int64_t size) {
   testing::Gathering g(members, 1, 2 * members / 3 + 1, size, 64);
   const RoundedNoise noise(NoiseKind::gaussian, 1000, 0);
@@ -99,7 +103,7 @@ void round_of(std::int64_t members, std::int64_t size) {
       moved = true;
       const Bytes message = g.relay->message_for(i, seen[at]++);
       down += message.size();
-      // the end is the same for all members: one of them shows what it takes
+      // the end of a round is the same work for every member, so one of them is timed
       if (g.relay->phase() == RelayRound::Phase::done && i > 0) continue;
       double start = cpu_seconds();
       const auto answer = g.rounds[at]->receive(message, [&] { return zero; });

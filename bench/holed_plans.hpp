@@ -1,4 +1,5 @@
-// Random plans with a hole, and targets for them: every kind of hole, in plans of every family.
+// Draws random plans with a hole, and targets for them: every kind of hole, in plans of every
+// family.
 #pragma once
 
 #include <array>
@@ -20,7 +21,8 @@ struct HoledPlan {
   double delta = 1e-5;
 };
 
-// Covers what the other families lack: groups, parallel parts, leaves that sample themselves, and few steps at a low rate.
+// Covers what the other families lack: groups, parallel parts, leaves that sample themselves, and
+// few steps at a low rate.
 inline std::vector<Family> families_beside() {
   return {
       {"rarely-sampled", 0,
@@ -67,7 +69,7 @@ inline std::vector<Family> families_beside() {
   };
 }
 
-// The places of the numbers in a plan's text.
+// Returns the positions of the numbers in a plan's text.
 inline std::vector<std::pair<std::size_t, std::size_t>> numbers_of(const std::string& plan) {
   std::vector<std::pair<std::size_t, std::size_t>> places;
   const auto digit = [&](std::size_t i) { return i < plan.size() && std::isdigit(static_cast<unsigned char>(plan[i])) != 0; };
@@ -81,13 +83,14 @@ inline std::vector<std::pair<std::size_t, std::size_t>> numbers_of(const std::st
   return places;
 }
 
-// One number replaced by a hole, or all the noise of one kind scaled by one; empty where calibration has no order for the hole.
+// Replaces one number by a hole, or scales all noise of one kind by it. Returns nothing if
+// calibration cannot order the values of the hole.
 inline std::string with_a_hole(const std::string& plan, Draw& draw) {
   std::string holed = plan;
   const auto places = numbers_of(plan);
   const auto chosen = places[static_cast<std::size_t>(draw.count(1e6)) % places.size()];
   const std::size_t noise = plan.find("gaussian(");
-  if (noise != std::string::npos && draw.coin()) {  // noise is what is asked for most
+  if (noise != std::string::npos && draw.coin()) {  // most people calibrate noise
     std::vector<std::pair<std::size_t, std::size_t>> scales;
     for (const auto& place : places) {
       if (place.first >= 9 && plan.compare(place.first - 9, 9, "gaussian(") == 0) scales.push_back(place);
@@ -109,7 +112,7 @@ inline std::string with_a_hole(const std::string& plan, Draw& draw) {
   return "";
 }
 
-// The family is drawn too.
+// Draws a family, and a plan of it.
 inline HoledPlan holed_plan(Draw& draw) {
   static const std::vector<Family> all = [] {
     std::vector<Family> both = families();

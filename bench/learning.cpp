@@ -1,12 +1,14 @@
-// Private training beside other libraries, plain floats and the speed of memory: `./dev bench learning`.
+// Compares private training with other libraries, with plain floats and with the speed of memory:
+// `./dev bench learning`.
 //
 //   bench_learning export FOLDER     the data as raw numbers, for the peers
-//   bench_learning FOLDER [THREADS]  everything; the peers' times are in FOLDER/peers.txt, and FOLDER gets the pictures
+//   bench_learning FOLDER [THREADS]  everything; reads the peers' times from FOLDER/peers.txt, writes pictures there
 //   bench_learning draw FOLDER [THREADS]  the pictures alone
 //   bench_learning pass FOLDER [THREADS]  the pass over all rows alone
 //
-// Other work on the machine makes everything slower, never faster: each figure is the best of several. Each ratio is given twice: of wall time, and
-// of processor time, which says what a quiet machine would show but for waiting of threads for each other.
+// Each figure is the best of several runs, because other work on the machine makes everything
+// slower, never faster. Each ratio is printed twice: of wall time, and of processor time, which an
+// idle machine would show, too, apart from threads that wait for each other.
 #include <time.h>
 
 #include <algorithm>
@@ -20,14 +22,14 @@
 #include <random>
 #include <thread>
 
-#include "learning/network_plain.hpp"
+#include "learning/models/network_plain.hpp"
 #include "learning_data.hpp"
 #include "sotto/learning/network.hpp"
 #include "sotto/learning/optimiser.hpp"
 #include "sotto/learning/train.hpp"
 #include "sotto/random/stream.hpp"
-#include "sotto/report/chart.hpp"
-#include "sotto/report/svg.hpp"
+#include "report/api/chart.hpp"
+#include "report/api/svg.hpp"
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 #define FOR_EACH_PROCESSOR __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
@@ -67,27 +69,29 @@ Times time_of(const std::function<void()>& work, int repeats = 1) {
   return {std::chrono::duration<double>(std::chrono::steady_clock::now() - from).count() / repeats, processor / repeats};
 }
 
-// The best of many tries, of a time that is not too short to measure; tries end when they took a second and a half together, and were at least five.
+// Returns the best of many runs that are long enough to measure. Stops after at least five runs and
+// 1.5 seconds.
 Times best(const std::function<void()>& work) {
   work();
-  Times found = time_of(work);
-  const int repeats = std::max(1, static_cast<int>(0.002 / std::max(found.wall, 1e-9)));
+  Times best = time_of(work);
+  const int repeats = std::max(1, static_cast<int>(0.002 / std::max(best.wall, 1e-9)));
   double spent = 0;
   for (int round = 0; round < 5 || (spent < 1.5 && round < 400); ++round) {
     const Times took = time_of(work, repeats);
     spent += took.wall * repeats;
-    found = least(found, took);
+    best = least(best, took);
   }
-  return found;
+  return best;
 }
 
-// The best of two or more in turns, so that what else the machine does meets all of them.
+// Returns the best of two or more works in turns, so that other load on the machine affects all of
+// them.
 std::vector<Times> best_in_turns(const std::vector<std::function<void()>>& works, int rounds) {
-  std::vector<Times> found(works.size());
+  std::vector<Times> best(works.size());
   for (int round = 0; round < rounds; ++round) {
-    for (std::size_t i = 0; i < works.size(); ++i) found[i] = least(found[i], time_of(works[i]));
+    for (std::size_t i = 0; i < works.size(); ++i) best[i] = least(best[i], time_of(works[i]));
   }
-  return found;
+  return best;
 }
 
 void in_parallel(int threads, const std::function<void(int)>& work) {
@@ -97,7 +101,7 @@ void in_parallel(int threads, const std::function<void(int)>& work) {
   for (std::thread& thread : crew) thread.join();
 }
 
-// A step of a whole training: sampling, clipped sum, noise, step.
+// Times a step of a whole training: sampling, clipped sum, noise, update.
 Times step_time(const std::shared_ptr<const Model>& model, const Examples& examples, Training training, int threads) {
   training.steps = std::int64_t{1} << 40U;
   Trainer trainer(model, examples, training, {.threads = threads});
@@ -156,15 +160,15 @@ Peers peers_in(const fs::path& path) {
 }
 
 void against_peer(const Peers& peers, const std::string& peer, const std::string& what, const Times& own, double goal) {
-  const auto found = peers.find(peer);
-  if (found == peers.end()) {
-    std::printf("NOT MEASURED: %s: no time of %s\n", what.c_str(), peer.c_str());
+  const auto it = peers.find(peer);
+  if (it == peers.end()) {
+    std::printf("NOT MEASURED: %s: the file of peers has no time of %s\n", what.c_str(), peer.c_str());
     return;
   }
-  say(what, found->second, own, goal, "sotto " + of_time(own.wall) + ", peer " + of_time(found->second.wall) + " a step");
+  say(what, it->second, own, goal, "sotto " + of_time(own.wall) + ", peer " + of_time(it->second.wall) + " a step");
 }
 
-// --- what is measured ---
+// --- the measurements ---
 
 void measure_adult(const Peers& peers, int threads) {
   const Examples examples = bench::adult(data_folder()).train;
@@ -203,12 +207,12 @@ void measure_pass(int threads) {
   const Examples examples = random_rows(rows, width);
   const std::size_t bytes = rows * examples.stride() * sizeof(std::int16_t);
   const char* start = reinterpret_cast<const char*>(examples.row(0));
-  std::atomic<std::uint64_t> kept{0};
+  std::atomic<std::uint64_t> total{0};
   const auto read = [&] {
     in_parallel(threads, [&](int t) {
       const std::size_t from = bytes / 256 * static_cast<std::size_t>(t) / static_cast<std::size_t>(threads) * 256;
       const std::size_t to = bytes / 256 * static_cast<std::size_t>(t + 1) / static_cast<std::size_t>(threads) * 256;
-      kept += sum_of(start + from, to - from);
+      total += sum_of(start + from, to - from);
     });
   };
   Training training{.sampling = FullBatch{}, .steps = std::int64_t{1} << 40U, .noise = 1, .batch = rows, .optimiser = {.size = 0.5}};
@@ -220,7 +224,8 @@ void measure_pass(int threads) {
   say("one pass over 400,000 x 256: speed of sotto / of memory", times[0], times[1], 0.7, text);
 }
 
-// A training step in plain floats: the same sampler and rows, no clipping, no rounding, no noise.
+// Times a training step in plain floats, with the same sampler and rows, but no clipping, rounding
+// or noise.
 class PlainTrainer {
  public:
   PlainTrainer(const Model& model, const Examples& examples, double batch, int threads)
@@ -293,7 +298,7 @@ void measure_network(const std::string& name, const Network& network, const Exam
   if (!peer.empty()) against_peer(peers, peer, "  whole step: Opacus' ghost clipping / sotto", times[3], 2);
 }
 
-// --- time a step against n, d and batch ---
+// --- time per step against n, d and batch ---
 
 void draw_scaling(const fs::path& folder, int threads) {
   const auto draw = [&](const char* id, const char* title, const char* label, const std::vector<std::size_t>& values,

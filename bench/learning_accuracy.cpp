@@ -1,7 +1,8 @@
-// How accurate is what is learned? DP-SGD, output and objective perturbation and sufficient statistics at four ε, on Adult and California housing.
+// Measures the accuracy of DP-SGD, output perturbation, objective perturbation and sufficient
+// statistics at four ε, on Adult and California housing.
 //
 //   bench_learning_accuracy encode FOLDER [DATA]     writes the encoded tables, for peers
-//   bench_learning_accuracy tables [DATA [PEERS]]    trains and prints; PEERS has a peer's lines "table<TAB>method<TAB>epsilon<TAB>mean<TAB>sd"
+//   bench_learning_accuracy tables [DATA [PEERS]]    trains and prints; PEERS has lines "table<TAB>method<TAB>epsilon<TAB>mean<TAB>sd"
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -16,8 +17,8 @@
 
 #include "learning_data.hpp"
 #include "sotto/accounting/calibrate.hpp"
-#include "sotto/learning/defaults.hpp"
-#include "sotto/learning/perturbation.hpp"
+#include "learning/api/defaults.hpp"
+#include "learning/api/perturbation.hpp"
 #include "sotto/learning/sufficient_statistics.hpp"
 #include "sotto/learning/train.hpp"
 
@@ -32,12 +33,12 @@ const std::vector<double> epsilons{0.1, 0.3, 1, 3};
 struct Table {
   bench::Table data;
   std::size_t width;
-  double longest;  // no row (x, 1) is longer
-  double norm2;    // of typical_row_norm: rows (x, 1) are shortened to it
+  double longest;  // the bound on the norm of a row (x, 1)
+  double norm2;    // from typical_row_norm: rows (x, 1) are clipped to it
   bool classes;
 };
 
-// Numbers from -1 to 1, by wider bounds than elsewhere.
+// Scales numbers to [-1, 1], by wider bounds than elsewhere.
 Table table_of(const std::string& name, const std::filesystem::path& folder) {
   const std::vector<bench::Described> numbers{{0, true, {17, 90}},     {2, true, {0, 1'500'000}}, {4, true, {1, 16}},
                                               {10, true, {0, 99'999}}, {11, true, {0, 4356}},     {12, true, {1, 99}}};
@@ -55,7 +56,7 @@ double target_of(const Table& table, const Examples& examples, std::size_t row) 
   return table.classes ? code : value_of(code, table.data.target.scale);
 }
 
-// Accuracy in percent, or the root of the mean squared error in dollars.
+// Returns the accuracy in percent, or the root of the mean squared error in dollars.
 double quality(const Table& table, const Examples& test, const std::vector<double>& parameters) {
   const LossFunction loss{.kind = table.classes ? LossKind::logistic : LossKind::squared};
   const auto model = make_model(LinearModel{.width = table.width, .loss = loss});
@@ -77,7 +78,7 @@ double quality(const Table& table, const Examples& test, const std::vector<doubl
 
 using Method = std::function<std::vector<double>(const Examples& train, double epsilon)>;
 
-// sotto's own settings, or Poisson batches and Adam; the same for both tables.
+// sotto's default settings, or Poisson batches and Adam; the same settings for both tables.
 Method dp_sgd(const Table& table, bool adam) {
   return [&table, adam](const Examples& train_set, double epsilon) {
     const LossFunction loss{.kind = table.classes ? LossKind::logistic : LossKind::squared};
@@ -124,7 +125,7 @@ Method statistics(const Table& table) {
   };
 }
 
-// Without noise: the minimum itself.
+// Trains without noise, to the minimum itself.
 double without_noise(const Table& table, const Examples& train_set, const Examples& test_set) {
   if (!table.classes) return quality(table, test_set, statistics(table)(train_set, 1e8));
   OutputPerturbation p{.problem = problem_of(table, 1), .noise = 1e-9};
@@ -155,11 +156,11 @@ Line measured(const std::string& name, const Table& table, const Examples& train
 void print(const Line& line, bool classes) {
   std::printf("%-34s", line.method.c_str());
   for (const double epsilon : epsilons) {
-    const auto found = line.at.find(epsilon);
-    if (found == line.at.end()) {
+    const auto it = line.at.find(epsilon);
+    if (it == line.at.end()) {
       std::printf("  %16s", "-");
     } else {
-      std::printf(classes ? "   %7.2f ± %-5.2f" : "  %7.0f ± %-6.0f", found->second.first, found->second.second);
+      std::printf(classes ? "   %7.2f ± %-5.2f" : "  %7.0f ± %-6.0f", it->second.first, it->second.second);
     }
   }
   std::printf("\n");

@@ -1,4 +1,5 @@
-// Real data sets as examples, for benchmarks: Adult, California housing, MNIST. The folder that holds them is no part of the project.
+// Reads public data sets for benchmarks: Adult, California housing, MNIST. Their folder is not part
+// of the project.
 #pragma once
 
 #include <array>
@@ -67,14 +68,15 @@ inline Examples encoded(const std::vector<std::vector<std::string>>& rows, const
   return std::move(maker).made();
 }
 
-/// A split, and what is public about it.
+/// A training and a test set, and their public description.
 struct Table {
   Examples train, test;
   std::vector<Described> features;
   Described target;
 };
 
-/// The values of a category in adult.names, which are public; "?" is one of them where values are missing.
+/// Returns the values of a category in adult.names, which are public; "?" stands for a missing
+/// value.
 inline std::vector<std::string> adult_values(const std::filesystem::path& names, const std::string& column) {
   std::ifstream file(names);
   for (std::string line; std::getline(file, line);) {
@@ -88,11 +90,12 @@ inline std::vector<std::string> adult_values(const std::filesystem::path& names,
   throw std::runtime_error("no column " + column + " in " + names.string());
 }
 
-/// Bounds of Adult's numbers that are public knowledge of such a census (0 to 10,000 of capital gain, …).
+/// Bounds of Adult's numbers that are public knowledge about a census (a capital gain of 0 to
+/// 10,000, …).
 inline const std::vector<Described> adult_numbers{{0, true, {17, 90}},          {2, true, {0, 1000000, true}}, {4, true, {1, 16}},
                                                   {10, true, {0, 10000, true}}, {11, true, {0, 3000, true}},   {12, true, {0, 80}}};
 
-/// 108 features: six numbers by their bounds, eight categories by their published values.
+/// Returns 108 features: six numbers by their bounds, eight categories by their published values.
 inline Table adult(const std::filesystem::path& folder, std::vector<Described> features = adult_numbers) {
   const std::map<std::size_t, std::string> categories{{1, "workclass"},  {3, "education"},      {5, "marital-status"},
                                                       {6, "occupation"}, {7, "relationship"},   {8, "race"},
@@ -101,13 +104,14 @@ inline Table adult(const std::filesystem::path& folder, std::vector<Described> f
   const Described target{14, false, {0, 1}, {"<=50K", ">50K"}};
   const auto rows_of = [&](const char* name) {
     auto rows = read_table(folder / "adult" / name);
-    std::erase_if(rows, [](const auto& row) { return row.size() != 15; });  // adult.test starts with a remark
+    std::erase_if(rows, [](const auto& row) { return row.size() != 15; });  // adult.test starts with a comment line
     return encoded(rows, features, target);
   };
   return {rows_of("adult.data"), rows_of("adult.test"), features, target};
 }
 
-/// California housing: 13 features; every fifth row, in the order of a hash of its number, is for testing.
+/// Returns California housing with 13 features; a hash of the row number puts about one row in five
+/// into the test set.
 inline Table california(const std::filesystem::path& folder) {
   auto rows = read_table(folder / "california_housing/housing.csv");
   rows.erase(rows.begin());

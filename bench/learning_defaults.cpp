@@ -1,6 +1,7 @@
-// What settings that nobody tuned learn: official splits, add/remove, δ = 1e-5, mean and deviation over seeds.
+// Measures the accuracy of the default settings, which nobody tuned: official splits, add/remove, δ
+// = 1e-5, mean and deviation over seeds.
 //
-//   bench_learning_defaults [DATA] [cnn]     with "cnn" the convolutional net on MNIST too, three seeds, some minutes each
+//   bench_learning_defaults [DATA] [cnn]     "cnn" adds the convolutional net on MNIST, three seeds of some minutes each
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -9,7 +10,7 @@
 
 #include "learning_data.hpp"
 #include "sotto/accounting/calibrate.hpp"
-#include "sotto/learning/defaults.hpp"
+#include "learning/api/defaults.hpp"
 #include "sotto/learning/network.hpp"
 
 namespace {
@@ -36,7 +37,7 @@ struct Case {
   const char* name;
   std::shared_ptr<const Model> model;
   const bench::Split& data;
-  double row_norm;  // from the columns alone
+  double row_norm;  // follows from the columns alone
   int seeds;
 };
 
@@ -75,7 +76,7 @@ int main(int argc, char** argv) {
       }
     }
     if (!std::filesystem::exists(folder / "adult/adult.data")) {
-      std::printf("no data in %s: give the folder that holds adult/ and mnist/\n", folder.c_str());
+      std::printf("no data in %s: type the folder that has adult/ and mnist/\n", folder.c_str());
       return 77;
     }
     const bench::Table table = bench::adult(folder);

@@ -1,8 +1,10 @@
-// Excess risk against √p/(nε): noisy gradient descent on a convex problem with a known minimum, beside its bound. A table on stdout, and a picture in
-// the file that is named (`build/bin/bench_learning_excess docs/pictures/excess-risk.svg`).
+// Measures excess risk against √p/(nε): noisy gradient descent on a convex problem with a known
+// minimum, and its bound. Prints a table, and draws a picture to the file that is named
+// (`build/bin/bench_learning_excess docs/pictures/excess-risk.svg`).
 //
-// The loss is -bend · x·θ + constant in a ball: Huber's, whose targets are out of reach. Rows are ±1/√p, their mean is as long as one likes. For each
-// (n, p, ε) the worst length is taken from a grid: a law that holds for all problems is one about the worst.
+// The loss is -bend · x·θ + constant in a ball: Huber's, whose targets are out of reach. Rows are
+// ±1/√p, and the norm of their mean is a parameter. For each (n, p, ε) the worst norm of a grid
+// counts, because a law for all problems is one about the worst.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -12,8 +14,8 @@
 #include <vector>
 
 #include "sotto/accounting/calibrate.hpp"
-#include "sotto/learning/calibration.hpp"
-#include "sotto/report/svg.hpp"
+#include "learning/api/calibration.hpp"
+#include "report/api/svg.hpp"
 
 namespace {
 
@@ -29,15 +31,17 @@ struct Case {
   std::int64_t p;
   double epsilon;
   [[nodiscard]] double law() const { return std::sqrt(static_cast<double>(p)) / (static_cast<double>(n) * epsilon); }
-  // (nε)²/p of them, up to a constant: with fewer the distance that steps cover rules, not the noise [Bassily2014]
+  // (nε)²/p steps, up to a constant: with fewer steps, the distance that they cover dominates, not
+  // the noise [Bassily2014]
   [[nodiscard]] std::int64_t steps() const { return static_cast<std::int64_t>(std::clamp(std::pow(0.15 / law(), 2), 100.0, 10'000.0)); }
 };
-struct Found {
+struct Measurement {
   Case what;
   double excess, bound;
 };
 
-// In coordinate j a share (1 + bias)/2 of the rows is positive, exactly, in an order of its own.
+// In each coordinate, exactly the share (1 + bias)/2 of the rows is positive, in a separate random
+// order.
 Examples rows_with(const Case& c, double bias) {
   Examples::Maker maker(static_cast<std::size_t>(c.p));
   const auto step = static_cast<std::int16_t>(std::floor(feature_one / std::sqrt(static_cast<double>(c.p))));
@@ -70,7 +74,7 @@ double excess_of(const std::vector<double>& mean, const std::vector<double>& the
   return bend * (std::sqrt(square) * radius - product);
 }
 
-Found measured(const Case& c) {
+Measurement measured(const Case& c) {
   Training training{.steps = c.steps(), .clipping = {.norm = bend}, .batch = static_cast<double>(c.n), .relation = Relation::replace_one};
   training.optimiser.sizes = StepSizes::inverse_root;
   training.optimiser.region = Ball{radius};
@@ -80,7 +84,7 @@ Found measured(const Case& c) {
   const auto width = static_cast<std::size_t>(c.p);
   const std::shared_ptr<const Model> model =
       make_model(LinearModel{.width = width, .loss = {.kind = LossKind::huber, .bend = bend}, .intercept = false});
-  Found found{.what = c, .excess = 0, .bound = excess_risk_bound(training, bend, width, static_cast<std::size_t>(c.n))};
+  Measurement measured{.what = c, .excess = 0, .bound = excess_risk_bound(training, bend, width, static_cast<std::size_t>(c.n))};
   for (int k = 0; k < 6; ++k) {
     const double bias = 2 * c.law() * std::pow(2, k);
     if (bias > 1) break;
@@ -88,20 +92,20 @@ Found measured(const Case& c) {
     const std::vector<double> mean = mean_of(rows);
     double excess = 0;
     for (int run = 0; run < runs; ++run) excess += excess_of(mean, train(model, rows, training).parameters) / runs;
-    found.excess = std::max(found.excess, excess);
+    measured.excess = std::max(measured.excess, excess);
   }
-  return found;
+  return measured;
 }
 
-// log(excess) = a + b · (log n, log p, log ε), by least squares.
-std::array<double, 4> exponents(const std::vector<Found>& all) {
+// Fits log(excess) = a + b · (log n, log p, log ε) by least squares.
+std::array<double, 4> exponents(const std::vector<Measurement>& all) {
   std::array<std::array<double, 5>, 4> rows{};
-  for (const Found& found : all) {
-    const std::array<double, 4> x{1, std::log(static_cast<double>(found.what.n)), std::log(static_cast<double>(found.what.p)),
-                                  std::log(found.what.epsilon)};
+  for (const Measurement& measured : all) {
+    const std::array<double, 4> x{1, std::log(static_cast<double>(measured.what.n)), std::log(static_cast<double>(measured.what.p)),
+                                  std::log(measured.what.epsilon)};
     for (std::size_t i = 0; i < 4; ++i) {
       for (std::size_t j = 0; j < 4; ++j) rows[i][j] += x[i] * x[j];
-      rows[i][4] += x[i] * std::log(found.excess);
+      rows[i][4] += x[i] * std::log(measured.excess);
     }
   }
   for (std::size_t i = 0; i < 4; ++i) {
@@ -123,32 +127,32 @@ int main(int argc, char** argv) {
   for (const std::int64_t n : {250, 500, 1000, 2000, 4000}) cases.push_back({n, 64, 1});
   for (const std::int64_t p : {4, 16, 256}) cases.push_back({1000, p, 1});
   for (const double epsilon : {0.25, 0.5, 2.0, 4.0}) cases.push_back({1000, 64, epsilon});
-  std::vector<Found> all;
+  std::vector<Measurement> all;
   std::printf("%8s %6s %8s %12s %12s %12s %10s\n", "n", "p", "epsilon", "√p/(nε)", "excess risk", "bound", "excess/law");
   for (const Case& c : cases) {
     all.push_back(measured(c));
-    const Found& found = all.back();
+    const Measurement& measured = all.back();
     std::printf("%8lld %6lld %8g %12.4g %12.4g %12.4g %10.3g\n", static_cast<long long>(c.n), static_cast<long long>(c.p), c.epsilon, c.law(),
-                found.excess, found.bound, found.excess / c.law());
+                measured.excess, measured.bound, measured.excess / c.law());
     std::fflush(stdout);
   }
   const auto fitted = exponents(all);
   std::printf("excess risk ~ n^%.2f p^%.2f ε^%.2f; the law says n^-1 p^0.5 ε^-1\n", fitted[1], fitted[2], fitted[3]);
   if (argc < 2) return 0;
-  std::sort(all.begin(), all.end(), [](const Found& a, const Found& b) { return a.what.law() < b.what.law(); });
+  std::sort(all.begin(), all.end(), [](const Measurement& a, const Measurement& b) { return a.what.law() < b.what.law(); });
   Series points{"measured, the worst of six problems"};
   Series law{.name = "in proportion to √p/(nε)", .style = Series::Style::dashed};
   Series bound{"bound, 2DG(2 + log T)/√T"};
   double ratio = 0;
-  for (const Found& found : all) ratio += std::log(found.excess / found.what.law()) / static_cast<double>(all.size());
-  for (const Found& found : all) {
-    const double x = found.what.law();
+  for (const Measurement& measured : all) ratio += std::log(measured.excess / measured.what.law()) / static_cast<double>(all.size());
+  for (const Measurement& measured : all) {
+    const double x = measured.what.law();
     points.x.push_back(x);
-    points.y.push_back(found.excess);
+    points.y.push_back(measured.excess);
     law.x.push_back(x);
     law.y.push_back(std::exp(ratio) * x);
     bound.x.push_back(x);
-    bound.y.push_back(found.bound);
+    bound.y.push_back(measured.bound);
   }
   Chart chart;
   chart.id = "excess-risk";

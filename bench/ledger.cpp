@@ -1,5 +1,5 @@
-// How many charges a second a ledger makes durable, one by one and in batches, beside what the disk itself can do: synced writes of one
-// page to the same file system.
+// Measures how many charges per second a ledger makes durable, one by one and in batches, against
+// the limit of the disk: synced writes of one page to the same file system.
 #include "sotto/ledger/ledger.hpp"
 
 #include <fcntl.h>
@@ -19,7 +19,8 @@ namespace {
 using namespace sotto;
 using Clock = std::chrono::steady_clock;
 
-// How often a second; each call of f does it `each` times. For about two seconds.
+// Returns the rate per second of an operation that each call of f does `each` times, over about two
+// seconds.
 double rate(int each, const std::function<void()>& f) {
   f();
   const auto start = Clock::now();
@@ -37,15 +38,15 @@ double raw_syncs(const std::filesystem::path& folder) {
   const int file = open((folder / "raw").c_str(), O_RDWR | O_CREAT, 0600);
   const std::vector<char> page(4096, 's');
   off_t place = 0;
-  const double found = rate(1, [&] {
+  const double result = rate(1, [&] {
     if (pwrite(file, page.data(), page.size(), place) != static_cast<ssize_t>(page.size()) || fsync(file) != 0) std::perror("fsync");
     place = (place + 4096) % (4096 * 256);
   });
   close(file);
-  return found;
+  return result;
 }
 
-void line(const char* what, double found, double raw) { std::printf("%-44s %10.0f / s   %8.3f of the disk's\n", what, found, found / raw); }
+void line(const char* what, double rate, double raw) { std::printf("%-44s %10.0f / s   %8.3f of the disk's\n", what, rate, rate / raw); }
 
 void measure(const char* kind, const std::string& place, const std::string& key, double raw) {
   Ledger ledger = Ledger::create(place, {"people", "person", Relation::add_remove, ApproximateBudget{1e9, 0}}, {.key = key});
@@ -53,7 +54,7 @@ void measure(const char* kind, const std::string& place, const std::string& key,
   const double one = rate(1, [&] { ledger.charge(std::to_string(next++), "", pure(1e-3)); });
   line((std::string(kind) + ": charges, each durable").c_str(), one, raw);
   const double many = rate(1000, [&] {
-    std::vector<Ledger::Order> orders;
+    std::vector<Ledger::ChargeRequest> orders;
     for (int i = 0; i < 1000; ++i) orders.push_back({std::to_string(next++), "", pure(1e-3)});
     ledger.charge(orders);
   });

@@ -1,6 +1,7 @@
-// What a command takes at worst: random plans of every family and of every leaf through every command that costs a plan, each in a process of its own
-// whose processor time and largest memory are measured. `bench_limits [COUNT [SEED [JOBS [SOTTO]]]]`; the dearest are listed with what to type to see
-// them.
+// Measures the worst cost of a command: runs random plans of every family and of every leaf through
+// every command that costs a plan, each in a process whose processor time and peak memory are
+// measured. `bench_limits [COUNT [SEED [JOBS [SOTTO]]]]` lists the most expensive ones with the
+// command to repeat them.
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -22,7 +23,8 @@ namespace {
 using bench::Draw;
 using bench::text;
 
-// What the families of widths have not: many kinds, groups, parts in parallel, several laws on one sample without replacement.
+// Covers what the families of bench_widths lack: many kinds, groups, parallel parts, and several
+// distributions on one sample without replacement.
 std::vector<bench::Family> more_families() {
   return {
       {"many-laplaces", 1e-6,
@@ -80,7 +82,7 @@ std::string drawn(Draw& draw, const sotto::plan_detail::Field& field) {
   return "1";
 }
 
-// A leaf of that kind, each parameter over its own range. What no theorem covers is drawn again.
+// Draws a leaf of a kind, each parameter over its own range. Draws again if no theorem covers it.
 template <class T>
 std::string drawn_leaf(Draw& draw) {
   std::string plan;
@@ -97,13 +99,13 @@ std::string drawn_leaf(Draw& draw) {
       (void)sotto::epsilon(sotto::parse(plan), sotto::Delta(0.5), {.by = sotto::Method::basic});
       return plan;
     } catch (const std::exception&) {
-      // users and colluders, or the conditions of a theorem, do not go together
+      // the numbers of users and colluders, or a theorem's conditions, contradict each other
     }
   }
   return plan;
 }
 
-// The leaf by itself, and in what may be around it.
+// Returns the leaf by itself, or within another plan.
 std::string around(Draw& draw, const std::string& leaf) {
   const long k = draw.count(1e4);
   switch (draw.count(7.4) - 1) {
@@ -117,7 +119,7 @@ std::string around(Draw& draw, const std::string& leaf) {
   }
 }
 
-// A family for each leaf of the plan language.
+// Returns a family for each leaf of the plan language.
 std::vector<bench::Family> leaf_families() {
   std::vector<bench::Family> all;
   sotto::plan_detail::any_kind_of_leaf(
@@ -129,20 +131,21 @@ std::vector<bench::Family> leaf_families() {
   return all;
 }
 
-// Where the first parameter of a leaf stands that the plan has once; npos if every leaf of it stands there more often.
+// Returns the position of the first parameter of a leaf that occurs once in the plan; npos if there
+// is none.
 std::size_t first_parameter(const std::string& plan) {
-  std::size_t found = std::string::npos;
+  std::size_t position = std::string::npos;
   sotto::plan_detail::any_kind_of_leaf(
       [&]<class T>(const T& /*node*/) {
         const std::string opening = std::string(sotto::plan_detail::name_of<T>) + "(";
         const std::size_t at = plan.find(opening);
         const bool whole = at == 0 || (at != std::string::npos && plan[at - 1] != '_' && std::isalpha(static_cast<unsigned char>(plan[at - 1])) == 0);
         if (!whole || plan.find(opening, at + 1) != std::string::npos) return false;
-        found = at + opening.size();
+        position = at + opening.size();
         return true;
       },
       static_cast<const sotto::Node*>(nullptr));
-  return found;
+  return position;
 }
 
 struct Run {
@@ -203,7 +206,7 @@ int main(int argc, char** argv) {
   const std::size_t jobs = argc > 3 ? std::strtoul(argv[3], nullptr, 10) : 1;
   const char* sotto = argc > 4 ? argv[4] : SOTTO_COMMAND_PATH;
   if (plans < 1 || jobs < 1) {
-    std::fprintf(stderr, "usage: bench_limits [COUNT [SEED [JOBS [SOTTO]]]]: how many plans, from 1 on, how many at a time, and the command\n");
+    std::fprintf(stderr, "usage: bench_limits [COUNT [SEED [JOBS [SOTTO]]]]: COUNT plans, at least 1, JOBS at a time, and the path SOTTO of the command\n");
     return 2;
   }
   std::vector<bench::Family> all = bench::families();

@@ -1,4 +1,5 @@
-// Private and exact sums of gradients beside plain float ones, in the same engine: `bench_networks [THREADS]`.
+// Compares private and exact sums of gradients with plain float ones, in the same engine:
+// `bench_networks [THREADS]`.
 #include <time.h>
 
 #include <algorithm>
@@ -7,7 +8,7 @@
 #include <random>
 #include <thread>
 
-#include "learning/network_plain.hpp"
+#include "learning/models/network_plain.hpp"
 #include "sotto/learning/network.hpp"
 #include "sotto/learning/train.hpp"
 
@@ -33,7 +34,7 @@ double processor_seconds() {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-// Rows a second of processor time, on as many threads as there are, each with its part of the batch.
+// Returns rows per second of processor time, on all threads, each with its part of the batch.
 template <class Work>
 double rows_a_second(int threads, const Work& work) {
   constexpr int repeats = 4;
@@ -55,7 +56,7 @@ void measure(const char* name, const Network& network, const Examples& examples,
   std::vector<ExactSum> sums(parts.size(), ExactSum(model->parameters()));
   for (std::size_t i = 0; i < batch; ++i) parts[i * parts.size() / batch].push_back(static_cast<std::uint32_t>((i * 7919) % examples.rows()));
   const Clipping clipping{.norm = 1};
-  // in turns, the best of each: other work on the machine slows both alike
+  // in turns, and the best of each, because other work on the machine slows both down
   double plain = 0;
   double exact = 0;
   for (int round = 0; round < 40; ++round) {

@@ -1,5 +1,6 @@
-// Time of exact noise beside the standard library's, the limit that the random bits set, and what time tells of the noise.
-//   bench_noise [PEERS]   PEERS: lines of a name, a tab and ns, as bench/peers/noise.py prints them
+// Compares the time of exact noise with that of the standard library and with that of its random
+// bits, and measures what the time reveals about the noise.
+//   bench_noise [PEERS]   PEERS has lines of a name, a tab and ns, as bench/peers/noise.py prints them
 #include "sotto/random/noise.hpp"
 
 #include <algorithm>
@@ -31,14 +32,14 @@ using namespace sotto;
 
 volatile double sink;
 
-// This thread's own time, so that others on the machine do not count.
+// Returns this thread's processor time, which other work on the machine does not affect.
 double seconds() {
   timespec now{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-// ns for each of n draws: the best of sixty runs.
+// Returns ns per draw, the best of sixty runs of n draws.
 double best(std::size_t n, const std::function<void()>& run) {
   double least = 1e9;
   for (int turn = 0; turn < 60; ++turn) {
@@ -103,7 +104,8 @@ std::vector<Row> times() {
   return rows;
 }
 
-// The correlation of |noise| with the time it took, over draws that no interrupt disturbed.
+// Returns the correlation of |noise| with the time of its draw, over draws that no interrupt
+// disturbed.
 double correlation(std::vector<std::pair<double, double>> draws) {
   std::vector<double> all;
   all.reserve(draws.size());
@@ -144,7 +146,8 @@ double per_batch(const std::function<void(std::vector<double>&)>& add, std::size
   return correlation(std::move(draws));
 }
 
-// A textbook's Laplace: a geometric number of coins, and so a time in proportion to the noise.
+// A textbook's Laplace noise: it flips a geometric number of coins, so its time is proportional to
+// the noise.
 double naive_laplace(Random& random, double scale) {
   const double stop = -std::expm1(-1 / (64 * scale));
   double steps = 0;
@@ -152,7 +155,7 @@ double naive_laplace(Random& random, double scale) {
   return steps / 64;
 }
 
-// What peers measured in their own processes.
+// Reads what peers measured in their processes.
 std::vector<Row> peers_in(const char* path) {
   std::vector<Row> rows;
   std::ifstream in(path);
@@ -180,5 +183,5 @@ int main(int argc, char** argv) {
                 per_draw([&] { return noise.add(0, random); }, 4'000'000),
                 per_batch([&](std::vector<double>& values) { noise.add(values, random); }, 200'000));
   }
-  std::printf("%-36s %10.4f\n", "a naive loop of coins, for the meter", per_draw([&] { return naive_laplace(random, 1.5); }, 20'000));
+  std::printf("%-36s %10.4f\n", "a naive loop of coins, to check the measurement", per_draw([&] { return naive_laplace(random, 1.5); }, 20'000));
 }

@@ -1,5 +1,6 @@
-// What python/bench/calls.py measures from Python, without Python: processor time of epsilon of closed-form plans, in microseconds, and of noise on a
-// million numbers, in milliseconds. One line each: a name, a tab, a number.
+// Measures without Python what bindings/python/bench/calls.py measures from Python: processor time of
+// epsilon of closed-form plans, in microseconds, and of noise on a million numbers, in
+// milliseconds. Prints lines of a name, a tab and a number.
 #include <algorithm>
 #include <cstdio>
 #include <ctime>
@@ -16,14 +17,14 @@ using namespace sotto;
 
 volatile double sink;
 
-// This thread's own time, so that others on the machine do not count.
+// Returns this thread's processor time, which other work on the machine does not affect.
 double seconds() {
   timespec now{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-// Of one of `times` calls: the best of so many turns.
+// Returns the time of one call: the best of several turns of `times` calls.
 double best(int turns, int times, const std::function<void()>& run) {
   double least = 1e9;
   for (int turn = 0; turn < turns; ++turn) {

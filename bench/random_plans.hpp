@@ -1,4 +1,4 @@
-// Random plans of every family, with parameters of three digits so that they can be typed.
+// Draws random plans of every family, with parameters of three digits, so that they can be typed.
 #pragma once
 
 #include <cmath>
@@ -12,7 +12,7 @@
 
 namespace bench {
 
-// Draws parameters, of three digits so that plans can be typed.
+// Draws parameters of three digits.
 class Draw {
  public:
   explicit Draw(std::uint64_t seed) : bits_(seed) {}

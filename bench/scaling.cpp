@@ -1,5 +1,6 @@
-// How the time of one ε grows with the number of equal steps, and with the number of different ones: a table on stdout, and a
-// picture in the file that is named (`build/bin/bench_scaling docs/pictures/scaling.svg`).
+// Measures how the time of one ε grows with the number of equal steps, and with the number of
+// different ones. Prints a table, and draws a picture to the file that is named
+// (`build/bin/bench_scaling docs/pictures/scaling.svg`).
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -9,14 +10,14 @@
 
 #include "sotto/accounting/account.hpp"
 #include "sotto/plan/plan.hpp"
-#include "sotto/report/csv.hpp"
-#include "sotto/report/svg.hpp"
+#include "report/api/csv.hpp"
+#include "report/api/svg.hpp"
 
 namespace {
 
 using namespace sotto;
 
-// Milliseconds of one ε at δ = 10^-6, the best of some loops.
+// Returns the milliseconds of one ε at δ = 10^-6, the best of several loops.
 double milliseconds(const Plan& plan) {
   using Clock = std::chrono::steady_clock;
   double best = 1e300;

@@ -1,5 +1,7 @@
-// How wide brackets are: random plans of every family, and how many are wider than wanted (1e-9 of ε for what people use, 1e-4 for the rest).
-// `bench_widths [COUNT [SEED [FAMILY…]]]`; plans that are too wide, or take more than ten seconds, are listed with what to type to see them.
+// Measures the width of brackets of random plans of every family, and counts those wider than
+// wanted (1e-9 of ε for plans that people use, 1e-4 for others). `bench_widths [COUNT [SEED
+// [FAMILY…]]]` lists plans whose bracket is too wide, or takes more than ten seconds, with the
+// command to repeat them.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -11,7 +13,7 @@
 #include "bracket.hpp"
 #include "random_plans.hpp"
 #include "sotto/core/errors.hpp"
-#include "sotto/core/work.hpp"
+#include "core/api/work.hpp"
 
 namespace {
 
@@ -21,7 +23,8 @@ using bench::families;
 using bench::Family;
 using bench::text;
 
-// What is counted: brackets of ε from 1e-6 to 1000, of the pair that dominates. Where ε is larger the lower end may still be small.
+// Counts brackets of ε from 1e-6 to 1000, of the dominating pair. For a larger ε, the lower bound
+// may still be small.
 void count(const Family& family, long plans, std::uint64_t seed) {
   using Clock = std::chrono::steady_clock;
   Draw draw(seed);
@@ -46,7 +49,7 @@ void count(const Family& family, long plans, std::uint64_t seed) {
     if (!(bound.upper >= 1e-6 && bound.upper <= 1e4 && bound.lower <= 1000)) continue;
     const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
     const double apart = bound.upper - bound.lower;
-    const double width = apart <= 1e-12 ? 0 : apart / bound.upper;  // next to 0, absolutely
+    const double width = apart <= 1e-12 ? 0 : apart / bound.upper;  // close to 0, the absolute width counts
     ++counted;
     all += seconds;
     slowest = std::max(slowest, seconds);
@@ -67,19 +70,19 @@ int main(int argc, char** argv) {
   const long plans = argc > 1 ? std::atol(argv[1]) : 10;
   const std::uint64_t seed = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1;
   if (plans < 1) {
-    std::fprintf(stderr, "usage: bench_widths [COUNT [SEED [FAMILY…]]]: how many plans of each family, from 1 on\n");
+    std::fprintf(stderr, "usage: bench_widths [COUNT [SEED [FAMILY…]]]: COUNT plans of each family, at least 1\n");
     return 2;
   }
   std::printf("%-28s %6s %15s %10s %12s %12s\n", "plans", "wanted", "wider", "widest", "mean (s)", "slowest (s)");
   bool known = argc <= 3;
   for (const Family& family : families()) {
-    bool asked = argc <= 3;
-    for (int i = 3; i < argc; ++i) asked = asked || std::string(argv[i]) == family.name;
-    known = known || asked;
-    if (asked) count(family, plans, seed);
+    bool selected = argc <= 3;
+    for (int i = 3; i < argc; ++i) selected = selected || std::string(argv[i]) == family.name;
+    known = known || selected;
+    if (selected) count(family, plans, seed);
   }
   if (known) return 0;
-  std::fprintf(stderr, "there is no such family; there are:");
+  std::fprintf(stderr, "FAMILY is not known; there are:");
   for (const Family& family : families()) std::fprintf(stderr, " %s", family.name);
   std::fprintf(stderr, "\n");
   return 2;

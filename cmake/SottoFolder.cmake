@@ -1,5 +1,5 @@
-# One target a folder: sotto_folder(privacy DEPENDS core numerics) builds src/privacy/**/*.cpp as sotto::privacy. Folders behind USES have no public
-# headers: the sources include them by their path in src/.
+# sotto_folder(privacy DEPENDS core numerics) builds src/privacy/**/*.cpp as the target sotto::privacy. DEPENDS lists the folders that its files include;
+# tests/architecture/check.py compares the two. Headers in src/ are included by their path from there: "privacy/api/conversions.hpp".
 
 add_library(sotto_options INTERFACE)
 target_compile_features(sotto_options INTERFACE cxx_std_20)
@@ -10,21 +10,18 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_FLAGS MATCHES -fsanitize)
 endif()
 
 function(sotto_folder name)
-  cmake_parse_arguments(FOLDER "" "" "DEPENDS;USES" ${ARGN})
+  cmake_parse_arguments(FOLDER "" "" "DEPENDS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.cpp)
   add_library(sotto_${name} STATIC ${sources})
   add_library(sotto::${name} ALIAS sotto_${name})
   set_target_properties(sotto_${name} PROPERTIES EXPORT_NAME ${name} POSITION_INDEPENDENT_CODE ON)
   target_include_directories(sotto_${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
                                                   $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_include_directories(sotto_${name} PRIVATE ${PROJECT_SOURCE_DIR}/src)
   target_compile_features(sotto_${name} PUBLIC cxx_std_20)
   target_link_libraries(sotto_${name} PRIVATE $<BUILD_INTERFACE:sotto_options>)
   foreach(lower ${FOLDER_DEPENDS})
     target_link_libraries(sotto_${name} PUBLIC sotto::${lower})
-  endforeach()
-  foreach(lower ${FOLDER_USES})
-    target_include_directories(sotto_${name} PRIVATE ${PROJECT_SOURCE_DIR}/src)
-    target_link_libraries(sotto_${name} PRIVATE sotto::${lower})
   endforeach()
   set_property(GLOBAL APPEND PROPERTY SOTTO_FOLDERS ${name})
 endfunction()

@@ -1,7 +1,7 @@
 // Example 1. What does it cost?
 //
-// You hold a sensitive table and want to publish something about it. Write down what you will do, and ask what it costs
-// before you touch the data.
+// You hold a sensitive table and want to publish something about it. Write down what you will do,
+// and ask what it costs before you touch the data.
 #include <iostream>
 
 #include "sotto/accounting/account.hpp"
@@ -11,9 +11,11 @@
 using namespace sotto;
 
 void show(const Plan& plan) {
-  // δ is the probability that may go wrong: choose it well below one over the number of people in the table.
+  // δ bounds the probability that the promise of ε fails: choose it well below one over the number
+  // of people in the table.
   const Answer answer = epsilon(plan, Delta(1e-6));
-  // The upper bound is the guarantee, so print it rounded up. The lower bound says how far from the truth it can be.
+  // The upper bound is the guarantee, so print it rounded up. The true ε lies between it and the
+  // lower bound.
   std::cout << print(plan) << "\n  epsilon <= " << rounded(answer.value.upper, 4, Side::upper) << ", by " << name(answer.by) << "\n";
 }
 
@@ -27,17 +29,20 @@ int main() {
   // Plans add up. Twelve counts, one a month, and the sum:
   show(12 * laplace(100) + laplace(1000, 100));
 
-  // Gaussian noise composes better. The same twelve counts, with noise of the same standard deviation (141):
+  // Gaussian noise composes better. The same twelve counts, with noise of the same standard
+  // deviation (141):
   show(12 * gaussian(141));
 
-  // Counts by town are about disjoint people: the dearest of them is the price.
+  // Counts by town are about disjoint people: the most expensive of them is the cost of all.
   show(parallel({laplace(10), laplace(10), laplace(20)}));
 
-  // Training a model: 5000 steps, each on a fresh random sample of 1% of the people, each with Gaussian noise.
+  // Training a model: 5000 steps, each on a new random sample of 1 % of the people, with Gaussian
+  // noise.
   const Plan training = 5'000 * poisson(0.01, gaussian(1.2));
   show(training);
 
-  // Everything that is done with the table belongs into one plan. A plan is a value; its text reads back as the same plan.
+  // Everything that you do with the table belongs in one plan. A plan is a value; parse() reads its
+  // text back.
   const Plan year = 12 * laplace(100) + training;
   show(year);
   return parse(print(year)) == year ? 0 : 1;

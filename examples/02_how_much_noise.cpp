@@ -1,6 +1,7 @@
 // Example 2. How much noise?
 //
-// Most often the budget comes first: (ε, δ) is given, and the plan has to fit. Leave a hole in the plan, and calibrate.
+// Most often the budget comes first: (ε, δ) is fixed, and the plan has to fit. Leave a hole in the
+// plan, and calibrate it.
 #include <iostream>
 
 #include "sotto/accounting/calibrate.hpp"
@@ -14,10 +15,10 @@ const Epsilon budget(1);
 const Delta delta_budget(1e-6);
 
 void fill_in(const Plan& plan, const Question& question = {}) {
-  const Calibration found = calibrate(plan, budget, delta_budget, question);
-  // The value is enough for certain: the filled plan's ε is at most the budget, in floating point too. Print all its digits:
-  // noise that is rounded down is too little.
-  std::cout << print(plan) << "\n  " << found.hole << " = " << shortest(found.value) << "\n";
+  const Calibration calibration = calibrate(plan, budget, delta_budget, question);
+  // The value is proved to suffice: the filled plan's ε is at most the budget, in floating point
+  // too. Print all of its digits, because noise that is rounded down is too little.
+  std::cout << print(plan) << "\n  " << calibration.hole << " = " << shortest(calibration.value) << "\n";
 }
 
 int main() {
@@ -30,10 +31,12 @@ int main() {
   // … or the noise of one part, when the others are fixed.
   fill_in(laplace(10) + 12 * gaussian(hole));
 
-  // How much a theorem matters: textbooks' advanced composition needs fifteen times the noise that is enough.
+  // Theorems differ: the textbooks' advanced composition asks for fifteen times the noise that
+  // suffices.
   fill_in(100 * gaussian(hole), {.by = Method::advanced_simple});
 
-  // Some budgets cannot be met. Gaussian noise of standard deviation 1 is too dear once, so no number of steps fits.
+  // Some budgets cannot be met. One step with Gaussian noise of standard deviation 1 costs too
+  // much, so no number of steps fits.
   try {
     fill_in(Repeat{.steps = hole, .plan = gaussian(1)});
   } catch (const OutsideConditions& e) {

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-sys.path.insert(0, str(ROOT / "tests/spark"))
+sys.path.insert(0, str(ROOT / "tests/system/spark"))
 import server  # noqa: E402
 
 REPEATS = 3

@@ -1,4 +1,5 @@
-// Made-up data for the demo: 100,000 visits of about 30,000 people, as CSV on stdout. Whole numbers alone, so that every machine writes the same.
+// Prints made-up data for the demo: 100,000 visits of 30,000 people, as CSV. It computes with whole
+// numbers alone, so that every machine prints the same bytes.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -18,26 +19,27 @@ class Dice {
     z = (z ^ (z >> 27U)) * 0x94d049bb133111ebU;
     return z ^ (z >> 31U);
   }
-  /// From low to high, each as likely as the other.
+  /// Returns a number from low to high, all equally likely.
   std::int64_t between(std::int64_t low, std::int64_t high) {
     return low + static_cast<std::int64_t>(word() % static_cast<std::uint64_t>(high - low + 1));
   }
   bool one_in(std::int64_t n) { return between(1, n) == 1; }
-  /// A bell of mean 0 and standard deviation 100: twelve dice of 0 to 100 have a variance of 12 · 850.
+  /// Returns an approximately normal number of mean 0 and standard deviation 100: the sum of twelve
+  /// uniform numbers from 0 to 100 has a variance of 12 · 850.
   std::int64_t bell() {
     std::int64_t sum = -600;
     for (int i = 0; i < 12; ++i) sum += between(0, 100);
     return sum * 100 / 101;
   }
-  /// An index, in proportion to the weights.
+  /// Returns an index, with a probability proportional to its weight.
   template <std::size_t n>
   std::size_t pick(const std::array<int, n>& weights) {
     int all = 0;
     for (const int weight : weights) all += weight;
     std::int64_t at = between(0, all - 1);
-    std::size_t found = 0;
-    while (at >= weights[found]) at -= weights[found++];
-    return found;
+    std::size_t index = 0;
+    while (at >= weights[index]) at -= weights[index++];
+    return index;
   }
 
  private:
@@ -50,13 +52,13 @@ constexpr std::array educations{"primary", "secondary", "vocational", "bachelor"
 constexpr std::array education_weights{10, 34, 24, 21, 11};
 constexpr std::array month_days{31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
 constexpr std::array month_weights{10, 9, 9, 8, 8, 7, 5, 5, 8, 9, 10, 12};
-// rare ones have too few people to be shown
+// the last two are so rare that an answer must not show them
 constexpr std::array reasons{"check-up", "vaccination", "back pain", "fever", "injury", "skin", "allergy", "travel", "snake bite", "astronaut"};
 constexpr std::array reason_weights{3000, 2200, 1500, 1200, 900, 600, 400, 198, 1, 1};
 
 struct Person {
   int id, age, hours;
-  std::int64_t income;  // cents a month; 0: not told
+  std::int64_t income;  // cents a month; 0: not stated
   std::size_t education, region;
 };
 
@@ -68,7 +70,8 @@ Person someone(int id, Dice& dice) {
   p.region = dice.pick(region_weights);
   const bool works = p.age < 66 && !dice.one_in(7);
   p.hours = works ? static_cast<int>(std::clamp<std::int64_t>((dice.one_in(4) ? 20 : 38) + dice.bell() * 6 / 100, 4, 70)) : 0;
-  // a base that grows with education, experience and hours; a spread of a quarter; one in fifty has a tail
+  // Income grows with education, experience and hours, and varies by a quarter; one in fifty is far
+  // higher.
   constexpr std::array<std::int64_t, 5> base{1700, 2150, 2450, 3100, 3900};
   const std::int64_t experience = std::min(p.age - 18, 35);
   std::int64_t euros = base[p.education] * (100 + experience * 3 / 2) / 100;
@@ -89,7 +92,7 @@ void visit(const Person& p, Dice& dice) {
   std::string age = std::to_string(p.age);
   std::string time = std::to_string(minutes);
   std::string hours = std::to_string(p.hours);
-  // what hands write: nothing, or something that is no number
+  // Entries by hand may be empty, or not a number.
   if (dice.one_in(200)) hours.clear();
   if (dice.one_in(400)) time.clear();
   if (dice.one_in(5000)) age = "n/a";
@@ -105,7 +108,7 @@ int main() {
   std::vector<Person> people;
   for (int i = 0; i < 30000; ++i) people.push_back(someone(100001 + i, dice));
   std::puts("person,age,education,hours,income,region,day,reason,minutes");
-  // everyone comes once; the other visits are those of the old and of a few who come often
+  // Everyone comes once. Further visits are those of older people and of a few who come often.
   int rows = 0;
   for (const Person& p : people) {
     visit(p, dice);

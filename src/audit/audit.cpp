@@ -1,31 +1,34 @@
+// Chooses events on pilot outputs and measures them on new ones; the split makes the confidence
+// exact.
 #include "sotto/audit/audit.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 
-#include "events.hpp"
+#include "audit/events.hpp"
 #include "sotto/accounting/account.hpp"
-#include "sotto/audit/proportion.hpp"
+#include "audit/api/proportion.hpp"
+#include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
-#include "sotto/numerics/elementary.hpp"
-#include "sotto/numerics/normal.hpp"
+#include "numerics/api/elementary.hpp"
+#include "numerics/api/normal.hpp"
 
 namespace sotto {
 namespace {
 
 using audit_detail::Aim;
+using audit_detail::BoundPrediction;
 using audit_detail::Event;
-using audit_detail::Foresight;
 
 constexpr std::int64_t most_pilots = 1'000'000;
-constexpr std::int64_t a_block = 1 << 14;  // outputs between two words on progress
+constexpr std::int64_t a_block = 1 << 14;  // outputs between two calls of the progress callback
 
-// How much is done, of all the outputs that may have to be drawn.
-class Work {
+// Reports the share of the outputs that were drawn, of all that may have to be drawn.
+class ProgressMeter {
  public:
-  Work(const AuditOptions& options, double all) : options_(options), all_(all) {}
-  void did(std::int64_t outputs) {
+  ProgressMeter(const AuditOptions& options, double all) : options_(options), all_(all) {}
+  void add(std::int64_t outputs) {
     done_ += static_cast<double>(outputs);
     if (options_.progress) options_.progress(std::min(1.0, done_ / all_));
   }
@@ -39,36 +42,36 @@ class Work {
   double done_ = 0;
 };
 
-// Columns of numbers, one a kind of number, on either input.
+// The numbers of the pilot outputs on both inputs; a column for each of the suspect's numbers.
 struct Pilot {
   std::vector<std::vector<double>> first;
   std::vector<std::vector<double>> second;
 };
 
-template <class Take>
-void draw_many(const Suspect& suspect, bool second, std::int64_t outputs, Work& work, const Take& take) {
+template <class Receive>
+void draw_many(const Suspect& suspect, bool second, std::int64_t outputs, ProgressMeter& meter, const Receive& receive) {
   std::vector<double> numbers(suspect.numbers.size());
   for (std::int64_t done = 0; done < outputs; ++done) {
     suspect.draw(second, numbers);
-    take(numbers);
-    if ((done + 1) % a_block == 0) work.did(a_block);
+    receive(numbers);
+    if ((done + 1) % a_block == 0) meter.add(a_block);
   }
-  work.did(outputs % a_block);
+  meter.add(outputs % a_block);
 }
 
-Pilot pilot_of(const Suspect& suspect, std::int64_t outputs, Work& work) {
+Pilot pilot_of(const Suspect& suspect, std::int64_t outputs, ProgressMeter& meter) {
   Pilot pilot;
   for (const bool second : {false, true}) {
     auto& columns = second ? pilot.second : pilot.first;
     columns.resize(suspect.numbers.size());
-    draw_many(suspect, second, outputs, work, [&](const std::vector<double>& numbers) {
+    draw_many(suspect, second, outputs, meter, [&](const std::vector<double>& numbers) {
       for (std::size_t i = 0; i < numbers.size(); ++i) columns[i].push_back(numbers[i]);
     });
   }
   return pilot;
 }
 
-// An event with its place.
+// An event on a number of a suspect, and its frequency in the measurement.
 struct Choice {
   std::size_t suspect = 0;
   std::size_t number = 0;
@@ -77,17 +80,18 @@ struct Choice {
   std::int64_t false_hits = 0;
 };
 
-// Replaces each choice by a better one, if this pilot has one.
+// Replaces a choice if this pilot has a better event.
 void improve(std::span<Choice> choices, const Pilot& pilot, std::size_t suspect, const Foresight& foresight, std::span<const Aim> aims) {
   for (std::size_t number = 0; number < pilot.first.size(); ++number) {
-    std::vector<Event> events = best_events(pilot.first[number], pilot.second[number], foresight, aims);
+    std::vector<Event> events = best_events(pilot.first[number], pilot.second[number], prediction, aims);
     for (std::size_t i = 0; i < choices.size(); ++i) {
       if (events[i].score > choices[i].event.score) choices[i] = {suspect, number, std::move(events[i])};
     }
   }
 }
 
-// Both inputs' numbers over the middle of their range.
+// Returns histograms of the number on both inputs, over its range without the outermost
+// thousandths.
 AuditHistogram histogram_of(const Pilot& pilot, const Suspect& suspect, const Choice& choice) {
   AuditHistogram histogram{.number = suspect.numbers[choice.number], .edges = {}, .first = {}, .second = {}, .threshold = {}};
   const auto& first = pilot.first[choice.number];
@@ -99,7 +103,7 @@ AuditHistogram histogram_of(const Pilot& pilot, const Suspect& suspect, const Ch
   double high = all[all.size() - 1 - all.size() / 1000];
   all.erase(std::unique(all.begin(), all.end()), all.end());
   std::size_t bins = 60;
-  if (all.size() <= bins) {  // a bin around each whole number
+  if (all.size() <= bins) {  // few different values: a bin around each whole number
     low = all.front() - 0.5;
     high = all.back() + 0.5;
     if (high - low <= static_cast<double>(bins)) bins = static_cast<std::size_t>(high - low);
@@ -136,9 +140,37 @@ AuditEvent event_of(const Choice& choice, const Suspect& suspect, std::int64_t t
 }
 
 void require(const std::vector<Suspect>& suspects, const AuditOptions& options) {
-  if (options.trials < 100 || options.trials > std::int64_t{1} << 31U) throw InvalidValue("trials must be a whole number from 100 to 2^31");
-  if (!(options.confidence > 0 && options.confidence < 1)) throw InvalidValue("confidence must be above 0 and below 1");
-  if (suspects.empty()) throw InvalidValue("there is nothing to audit");
+  if (options.trials < 100 || options.trials > std::int64_t{1} << 31U) {
+    throw InvalidValue("trials = " + std::to_string(options.trials) + " is not allowed: it must be a whole number from 100 to 2^31");
+  }
+  if (!(options.confidence > 0 && options.confidence < 1)) {
+    throw InvalidValue("confidence = " + shortest(options.confidence) + " is not allowed: it must be a number in (0, 1)");
+  }
+  if (suspects.empty()) throw InvalidValue("the list of suspects is empty: give at least one");
+}
+
+// Counts, on new outputs of one suspect, how often the events of the choices happen.
+void count_hits(const Suspect& suspect, std::int64_t trials, std::span<Choice* const> choices, ProgressMeter& meter) {
+  for (const bool second : {false, true}) {
+    draw_many(suspect, second, trials, meter, [&](const std::vector<double>& numbers) {
+      for (Choice* choice : choices) {
+        if (choice->event.happens(numbers[choice->number])) ++(choice->event.of_second == second ? choice->hits : choice->false_hits);
+      }
+    });
+  }
+}
+
+// ε >= log((P - δ)/Q), rounded down; 0 if P - δ is not positive.
+double epsilon_bound(const AuditEvent& event, const Real& delta) {
+  const Real above = Real(event.p_lower) - delta;
+  if (!(above.lower() > 0)) return 0;
+  return std::max(0.0, (log(Real(above.lower())) - log(Real(event.q_upper))).lower());
+}
+
+// δ >= P - e^ε Q, rounded down. `factor` is e^ε.
+double delta_bound(const AuditEvent& event, const Real& factor) {
+  const Real difference = Real(event.p_lower) - factor * Real(event.q_upper);
+  return std::max(0.0, difference.lower());
 }
 
 }  // namespace
@@ -148,17 +180,19 @@ Audit audit(const std::vector<Suspect>& suspects, const AuditOptions& options) {
   const std::int64_t pilots = std::min(options.trials / 4, most_pilots);
   const std::int64_t trials = options.trials - pilots;
   const double doubt = next_down((Real(1) - Real(options.confidence)).lower() / 2);  // half for P, half for Q
-  if (!(doubt > 0)) throw InvalidValue("confidence is too near to 1");
+  if (!(doubt > 0)) {
+    throw InvalidValue("confidence = " + shortest(options.confidence) + " is too close to 1 to be proved: choose a smaller one");
+  }
   const Real delta = Real::reading(options.delta.value());
   const Real factor = exp(Real::reading(options.epsilon.value()));
-  const double about_delta = delta.estimate();
-  const double about_factor = factor.estimate();
-  const Foresight foresight{-normal_quantile(doubt, Side::lower), static_cast<double>(trials)};
-  const std::array<Aim, 2> aims{[&](double p, double q) { return p > about_delta ? std::log((p - about_delta) / q) : -1e300; },
-                                [&](double p, double q) { return p - about_factor * q; }};
+  const double delta_estimate = delta.estimate();
+  const double factor_estimate = factor.estimate();
+  const BoundPrediction prediction{-normal_quantile(doubt, Side::lower), static_cast<double>(trials)};
+  const std::array<Aim, 2> aims{[&](double p, double q) { return p > delta_estimate ? std::log((p - delta_estimate) / q) : -1e300; },
+                                [&](double p, double q) { return p - factor_estimate * q; }};
 
-  // the choice
-  Work work(options, 2 * (static_cast<double>(suspects.size()) * static_cast<double>(pilots) + 2 * static_cast<double>(trials)));
+  // Choose the events on the pilots' outputs.
+  ProgressMeter meter(options, 2 * (static_cast<double>(suspects.size()) * static_cast<double>(pilots) + 2 * static_cast<double>(trials)));
   Audit result{.confidence = options.confidence,
                .delta_at = options.delta.value(),
                .epsilon_at = options.epsilon.value(),
@@ -169,36 +203,26 @@ Audit audit(const std::vector<Suspect>& suspects, const AuditOptions& options) {
   Choice& by_epsilon = choices[0];
   Choice& by_delta = choices[1];
   for (std::size_t i = 0; i < suspects.size(); ++i) {
-    const Pilot pilot = pilot_of(suspects[i], pilots, work);
+    const Pilot pilot = pilot_of(suspects[i], pilots, meter);
     const double before = by_epsilon.event.score;
     improve(choices, pilot, i, foresight, aims);
     if (i == 0 || by_epsilon.event.score > before) result.histogram = histogram_of(pilot, suspects[i], by_epsilon);
   }
 
-  // the measurement, on outputs that had no part in it
-  const auto measure = [&](std::size_t suspect, std::span<Choice* const> here) {
-    for (const bool second : {false, true}) {
-      draw_many(suspects[suspect], second, trials, work, [&](const std::vector<double>& numbers) {
-        for (Choice* choice : here) {
-          if (choice->event.happens(numbers[choice->number])) ++(choice->event.of_second == second ? choice->hits : choice->false_hits);
-        }
-      });
-    }
-  };
+  // Measure them on new outputs.
+  const auto measure = [&](std::size_t suspect, std::span<Choice* const> here) { count_hits(suspects[suspect], trials, here, meter); };
   if (by_epsilon.suspect == by_delta.suspect) {
     measure(by_epsilon.suspect, std::vector{&by_epsilon, &by_delta});
   } else {
     measure(by_epsilon.suspect, std::vector{&by_epsilon});
     measure(by_delta.suspect, std::vector{&by_delta});
   }
-  work.finish();
+  meter.finish();
 
   result.epsilon.event = event_of(by_epsilon, suspects[by_epsilon.suspect], trials, doubt);
   result.delta.event = event_of(by_delta, suspects[by_delta.suspect], trials, doubt);
-  const Real above = Real(result.epsilon.event.p_lower) - delta;
-  if (above.lower() > 0) result.epsilon.lower = std::max(0.0, (log(Real(above.lower())) - log(Real(result.epsilon.event.q_upper))).lower());
-  const Real difference = Real(result.delta.event.p_lower) - factor * Real(result.delta.event.q_upper);
-  result.delta.lower = std::max(0.0, difference.lower());
+  result.epsilon.lower = epsilon_bound(result.epsilon.event, delta);
+  result.delta.lower = delta_bound(result.delta.event, factor);
   return result;
 }
 

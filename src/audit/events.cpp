@@ -1,4 +1,5 @@
-#include "events.hpp"
+// Tries thresholds, sets of values and sets of last-bit positions, and keeps the best for each aim.
+#include "audit/events.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -11,21 +12,24 @@ namespace {
 
 constexpr std::size_t most_values = 4096;
 
+// Keeps the best event seen so far for each aim.
 struct Chooser {
-  const Foresight& foresight;
+  const BoundPrediction& prediction;
   std::span<const Aim> aims;
   std::vector<Event> best = std::vector<Event>(aims.size());
 
-  // c of n outputs under P and d of as many under Q
+  // Considers an event with c of n outputs under P and d of n under Q; `finish` fills in the rest
+  // of the event.
   template <class Finish>
   void consider(double c, double d, double n, Event::Kind kind, bool of_second, const Finish& finish) {
-    const double m = foresight.trials;
+    const double m = prediction.trials;
     const double p = c / n;
     const double q = std::min((d + 1) / n, 1.0);
-    // many events are tried: the luckiest looks some standard deviations better than it is
+    // The best of many events looks some standard deviations better than it is, which would mislead
+    // the choice.
     constexpr double luck = 4;
-    const double spread = foresight.z / std::sqrt(m) + luck / std::sqrt(n);
-    const double extra = (foresight.z * foresight.z / 2 + 1) / m + luck / n;
+    const double spread = prediction.z / std::sqrt(m) + luck / std::sqrt(n);
+    const double extra = (prediction.z * prediction.z / 2 + 1) / m + luck / n;
     const double low = p - spread * std::sqrt(p * (1 - p)) - 0.5 / m;
     const double high = std::min(1.0, q + spread * std::sqrt(q * (1 - q)) + extra);
     if (!(low > 0)) return;
@@ -46,9 +50,10 @@ std::vector<double> sorted(std::span<const double> numbers) {
   return copy;
 }
 
+// Tries thresholds at the outputs, from above and from below.
 void try_thresholds(Chooser& chooser, const std::vector<double>& first, const std::vector<double>& second) {
   const auto n = static_cast<double>(first.size());
-  // a few thousand thresholds will do: all at the ends, and evenly spread between
+  // A few thousand thresholds suffice: all of them at the two ends, evenly spaced ones between.
   constexpr std::size_t at_the_ends = 500;
   const std::size_t stride = 1 + first.size() / 2000;
   std::size_t i = 0;
@@ -57,8 +62,8 @@ void try_thresholds(Chooser& chooser, const std::vector<double>& first, const st
   std::size_t next = 0;
   while (i < first.size() || j < second.size()) {
     const double t = j == second.size() || (i < first.size() && first[i] <= second[j]) ? first[i] : second[j];
-    const bool tried = i + j >= next || at_an_end(i, first.size()) || at_an_end(j, second.size());
-    if (!tried) {
+    const bool is_tried = i + j >= next || at_an_end(i, first.size()) || at_an_end(j, second.size());
+    if (!is_tried) {
       while (i < first.size() && first[i] == t) ++i;
       while (j < second.size() && second[j] == t) ++j;
       continue;
@@ -83,34 +88,35 @@ struct Counts {
   double second = 0;
 };
 
-// Values in order of their likelihood ratio in the first half of the pilot; how many to take, by the second half.
+// The first half of the pilot orders the values by their likelihood ratio. The second half decides
+// how many of them, from the front, form the event.
 void try_sets(Chooser& chooser, std::span<const double> first, std::span<const double> second, Event::Kind kind) {
   const auto value_of = [kind](double x) { return kind == Event::Kind::bits ? last_bit(x) : x; };
   const std::size_t half = first.size() / 2;
-  std::map<double, Counts> learnt;
+  std::map<double, Counts> ordering;
   for (std::size_t i = 0; i < half; ++i) {
-    ++learnt[value_of(first[i])].first;
-    ++learnt[value_of(second[i])].second;
-    if (learnt.size() > most_values) return;
+    ++ordering[value_of(first[i])].first;
+    ++ordering[value_of(second[i])].second;
+    if (ordering.size() > most_values) return;
   }
-  std::map<double, Counts> kept;
+  std::map<double, Counts> deciding;
   for (std::size_t i = half; i < first.size(); ++i) {
-    ++kept[value_of(first[i])].first;
-    ++kept[value_of(second[i])].second;
+    ++deciding[value_of(first[i])].first;
+    ++deciding[value_of(second[i])].second;
   }
   const auto n = static_cast<double>(first.size() - half);
   for (const bool of_second : {false, true}) {
     const auto own = [of_second](const Counts& c) { return of_second ? c.second : c.first; };
     const auto other = [of_second](const Counts& c) { return of_second ? c.first : c.second; };
     std::vector<std::pair<double, double>> order;  // minus the ratio, the value
-    for (const auto& [value, counts] : learnt) order.emplace_back(-(own(counts) + 0.5) / (other(counts) + 0.5), value);
+    for (const auto& [value, counts] : ordering) order.emplace_back(-(own(counts) + 0.5) / (other(counts) + 0.5), value);
     std::sort(order.begin(), order.end());
     double c = 0;
     double d = 0;
     for (std::size_t k = 0; k < order.size(); ++k) {
-      if (const auto found = kept.find(order[k].second); found != kept.end()) {
-        c += own(found->second);
-        d += other(found->second);
+      if (const auto entry = deciding.find(order[k].second); entry != deciding.end()) {
+        c += own(entry->second);
+        d += other(entry->second);
       }
       chooser.consider(c, d, n, kind, of_second, [&](Event& event) {
         event.set.clear();
@@ -150,16 +156,16 @@ std::string Event::text(const std::string& number) const {
   if (kind == Kind::below) return number + " <= " + shortest(threshold);
   const bool bits = kind == Kind::bits;
   std::string text = bits ? "the last bit of the " + number + " is at 2^e, e among" : number + " among";
-  constexpr std::size_t shown = 6;
-  for (std::size_t i = 0; i < std::min(shown, set.size()); ++i) {
+  constexpr std::size_t most_listed = 6;
+  for (std::size_t i = 0; i < std::min(most_listed, set.size()); ++i) {
     text += (i == 0 ? " " : ", ") + (bits && set[i] == last_bit(0) ? "that of 0" : shortest(set[i]));
   }
-  if (set.size() > shown) text += " and " + std::to_string(set.size() - shown) + " more";
+  if (set.size() > most_listed) text += " and " + std::to_string(set.size() - most_listed) + " more";
   return text;
 }
 
-std::vector<Event> best_events(std::span<const double> first, std::span<const double> second, const Foresight& foresight, std::span<const Aim> aims) {
-  Chooser chooser{foresight, aims};
+std::vector<Event> best_events(std::span<const double> first, std::span<const double> second, const BoundPrediction& prediction, std::span<const Aim> aims) {
+  Chooser chooser{prediction, aims};
   try_thresholds(chooser, sorted(first), sorted(second));
   try_sets(chooser, first, second, Event::Kind::values);
   try_sets(chooser, first, second, Event::Kind::bits);

@@ -1,4 +1,5 @@
-// Events on a number, and the choice of one from a pilot's outputs. Any choice is allowed: what is claimed is measured afterwards.
+// Events on a number, and the choice of one from the outputs of a pilot. Any choice is sound,
+// because the event is measured on other outputs afterwards.
 #pragma once
 
 #include <functional>
@@ -8,32 +9,37 @@
 
 namespace sotto::audit_detail {
 
-/// The place of x's last bit: e for an odd multiple of 2^e. Zero has a place of its own.
+/// Returns the position of the last bit of x: e if x is an odd multiple of 2^e. Zero, infinity and
+/// NaN have the position 5000.
 double last_bit(double x);
 
+/// An event on a number: a threshold, a set of values, or a set of positions of the last bit.
 struct Event {
   enum class Kind { above, below, values, bits };
 
   Kind kind = Kind::above;
-  bool of_second = false;  ///< likelier on the second input
+  bool of_second = false;  ///< the event is likelier on the second input
   double threshold = 0;
   std::vector<double> set;  ///< ascending
-  double score = -1e300;    ///< what the pilot promises
+  double score = -1e300;    ///< the value of the aim that the pilot predicts
 
   [[nodiscard]] bool happens(double x) const;
+  /// Returns the event in words; `number` is the name of the number.
   [[nodiscard]] std::string text(const std::string& number) const;
 };
 
-/// What is to be large, of a lower bound on P(E) and an upper bound on Q(E).
+/// The quantity to maximise, from a lower bound on P(E) and an upper bound on Q(E).
 using Aim = std::function<double(double p, double q)>;
 
-/// How bounds on a probability will lie around it: z standard deviations for so many trials.
+/// Predicts the bounds of the later measurement: z standard deviations around the probability, with
+/// this number of trials.
 struct Foresight {
   double z;
   double trials;
 };
 
-/// For each aim the best event on a number, by the pilot's outputs on both inputs, of which there are as many of each.
+/// Returns the best event on a number for each aim, by the outputs of a pilot with equally many
+/// outputs on both inputs.
 std::vector<Event> best_events(std::span<const double> first, std::span<const double> second, const Foresight& foresight, std::span<const Aim> aims);
 
 }  // namespace sotto::audit_detail

@@ -1,7 +1,9 @@
+// Membership inference with a model and its shadows, and canaries in a linear model.
 #include "sotto/audit/model_audit.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 
 #include "sotto/core/errors.hpp"
 #include "sotto/core/values.hpp"
@@ -10,6 +12,7 @@
 namespace sotto {
 namespace {
 
+// Fair coins from the cryptographic generator.
 std::vector<bool> coins(std::size_t count) {
   std::vector<bool> result(count);
   for (std::size_t i = 0; i < count; ++i) result[i] = (Random::here().word() & 1U) != 0;
@@ -24,7 +27,8 @@ void copy_unit(const Examples& from, std::size_t unit, Examples::Maker& to) {
   }
 }
 
-Examples chosen_of(const Examples& pool, const std::vector<bool>& chosen) {
+// Returns the units of the pool that were chosen.
+Examples subset_of(const Examples& pool, const std::vector<bool>& chosen) {
   Examples::Maker maker(pool.width());
   for (std::size_t unit = 0; unit < pool.units(); ++unit) {
     if (chosen[unit]) copy_unit(pool, unit, maker);
@@ -32,7 +36,7 @@ Examples chosen_of(const Examples& pool, const std::vector<bool>& chosen) {
   return std::move(maker).made();
 }
 
-// Each unit's mean loss under these parameters.
+// Returns the mean loss of each unit under these parameters.
 std::vector<double> losses(const Model& model, const Examples& pool, const std::vector<double>& parameters) {
   const auto prepared = model.prepare(parameters);
   std::vector<double> outputs(pool.rows() * model.outputs());
@@ -48,10 +52,11 @@ std::vector<double> losses(const Model& model, const Examples& pool, const std::
   return result;
 }
 
-// log(p/(1-p)) for p = e^-loss.
+// Returns log(p/(1-p)) for p = e^-loss.
 double confidence_of(double loss) { return -loss - std::log(-std::expm1(-std::max(loss, 1e-12))); }
 
-MembershipInference judged(const std::string& attack, const std::vector<double>& scores, const std::vector<bool>& included,
+// Evaluates an attack's scores: a higher score means "included".
+MembershipInference evaluate(const std::string& attack, const std::vector<double>& scores, const std::vector<bool>& included,
                            const ModelAuditOptions& options) {
   MembershipInference result{.attack = attack};
   std::vector<std::size_t> order(scores.size());
@@ -63,7 +68,7 @@ MembershipInference judged(const std::string& attack, const std::vector<double>&
   double false_hits = 0;
   for (std::size_t i = 0; i < order.size(); ++i) {
     (included[order[i]] ? hits : false_hits) += 1;
-    if (i + 1 < order.size() && scores[order[i + 1]] == scores[order[i]]) continue;  // no threshold lies between equal scores
+    if (i + 1 < order.size() && scores[order[i + 1]] == scores[order[i]]) continue;  // equal scores are on the same side of every threshold
     const double tpr = hits / std::max(1.0, members);
     const double fpr = false_hits / std::max(1.0, others);
     result.advantage = std::max(result.advantage, tpr - fpr);
@@ -74,23 +79,25 @@ MembershipInference judged(const std::string& attack, const std::vector<double>&
   return result;
 }
 
-// Means and variances of a unit's confidence among the shadows that were and were not learned from it.
+// The mean and variance of each unit's confidence among the shadow models trained with it and
+// without it.
 struct Shadows {
   explicit Shadows(std::size_t units) : count(2 * units), sum(2 * units), square(2 * units) {}
   void add(std::size_t unit, bool in, double x) {
-    const std::size_t place = 2 * unit + (in ? 1 : 0);
-    count[place] += 1;
-    sum[place] += x;
-    square[place] += x * x;
+    const std::size_t index = 2 * unit + (in ? 1 : 0);
+    count[index] += 1;
+    sum[index] += x;
+    square[index] += x * x;
   }
-  // log N(x; in) - log N(x; out), with one variance for both where they are few
+  // Returns log N(x; in) - log N(x; out), with variances of at least `least_variance`; 0 if the
+  // unit was always in or always out.
   [[nodiscard]] double ratio(std::size_t unit, double x, double least_variance) const {
     double result = 0;
     for (const bool in : {true, false}) {
-      const std::size_t place = 2 * unit + (in ? 1 : 0);
-      if (count[place] == 0) return 0;
-      const double mean = sum[place] / count[place];
-      const double variance = std::max(least_variance, square[place] / count[place] - mean * mean);
+      const std::size_t index = 2 * unit + (in ? 1 : 0);
+      if (count[index] == 0) return 0;
+      const double mean = sum[index] / count[index];
+      const double variance = std::max(least_variance, square[index] / count[index] - mean * mean);
       result += (in ? 1 : -1) * (-(x - mean) * (x - mean) / (2 * variance) - std::log(variance) / 2);
     }
     return result;
@@ -102,35 +109,45 @@ struct Shadows {
 
 std::vector<MembershipInference> membership_inference(const Model& model, const Examples& pool, const Learn& learn,
                                                       const ModelAuditOptions& options) {
-  if (pool.units() < 20) throw InvalidValue("membership inference needs a pool of at least 20 units");
-  if (options.shadows < 0 || options.shadows > 10'000) throw InvalidValue("there may be up to 10000 shadow models");
+  if (pool.units() < 20) {
+    throw InvalidValue("the pool has " + std::to_string(pool.units()) + " units: membership inference needs at least 20");
+  }
+  if (options.shadows < 0 || options.shadows > 10'000) {
+    throw InvalidValue("shadows = " + std::to_string(options.shadows) + " is not allowed: it must be a whole number from 0 to 10000");
+  }
   (void)require_probability_below_one(options.delta, "delta");
   (void)require_open_unit(options.confidence, "confidence");
+
+  // Train once with random members, and attack by the loss.
   const std::vector<bool> included = coins(pool.units());
-  const std::vector<double> loss = losses(model, pool, learn(chosen_of(pool, included)));
+  const std::vector<double> loss = losses(model, pool, learn(subset_of(pool, included)));
   std::vector<double> scores;
   for (const double l : loss) scores.push_back(-l);
-  std::vector<MembershipInference> result{judged("loss threshold", scores, included, options)};
+  std::vector<MembershipInference> result{evaluate("loss threshold", scores, included, options)};
   if (options.shadows == 0) return result;
+
+  // Fit each unit's score on shadow models, and attack by the likelihood ratio.
   Shadows shadows(pool.units());
   double spread = 0;
   for (std::int64_t s = 0; s < options.shadows; ++s) {
     const std::vector<bool> chosen = coins(pool.units());
-    const std::vector<double> theirs = losses(model, pool, learn(chosen_of(pool, chosen)));
+    const std::vector<double> shadow_losses = losses(model, pool, learn(subset_of(pool, chosen)));
     for (std::size_t unit = 0; unit < pool.units(); ++unit) {
-      const double x = confidence_of(theirs[unit]);
+      const double x = confidence_of(shadow_losses[unit]);
       shadows.add(unit, chosen[unit], x);
       spread += x * x;
     }
   }
   const double least = 1e-6 * (1 + spread / static_cast<double>(pool.units()) / static_cast<double>(options.shadows));
   for (std::size_t unit = 0; unit < pool.units(); ++unit) scores[unit] = shadows.ratio(unit, confidence_of(loss[unit]), least);
-  result.push_back(judged("likelihood ratio", scores, included, options));
+  result.push_back(evaluate("likelihood ratio", scores, included, options));
   return result;
 }
 
 OneRun canary_audit(const Examples& rows, const Learn& learn, const CanaryOptions& options) {
-  if (options.canaries < 20 || options.canaries > 20'000) throw InvalidValue("there must be 20 to 20000 canaries");
+  if (options.canaries < 20 || options.canaries > 20'000) {
+    throw InvalidValue("canaries = " + std::to_string(options.canaries) + " is not allowed: it must be a whole number from 20 to 20000");
+  }
   const auto canaries = static_cast<std::size_t>(options.canaries);
   const std::vector<bool> included = coins(canaries);
   Examples::Maker maker(rows.width() + canaries);
@@ -141,7 +158,10 @@ OneRun canary_audit(const Examples& rows, const Learn& learn, const CanaryOption
     maker.add(options.target)[rows.width() + j] = feature_one;
   }
   const std::vector<double> parameters = learn(std::move(maker).made());
-  if (parameters.size() < rows.width() + canaries) throw InvalidValue("a linear model has a weight for every feature");
+  if (parameters.size() < rows.width() + canaries) {
+    throw InvalidValue("learn returned " + std::to_string(parameters.size()) + " parameters: a linear model with " +
+                       std::to_string(rows.width() + canaries) + " features has at least that many");
+  }
   const std::span<const double> scores = std::span<const double>(parameters).subspan(rows.width(), canaries);
   return one_run_audit(scores, included, options.delta, options.confidence);
 }

@@ -1,22 +1,27 @@
+// The p-value is computed with certified arithmetic; the bound is found by bisection, and each step
+// of it is proved.
 #include "sotto/audit/one_run.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <string>
 
 #include "sotto/core/errors.hpp"
 #include "sotto/core/values.hpp"
-#include "sotto/numerics/elementary.hpp"
-#include "sotto/numerics/gamma.hpp"
+#include "numerics/api/elementary.hpp"
+#include "numerics/api/gamma.hpp"
 
 namespace sotto {
 namespace {
 
 Real count(std::int64_t n) { return Real(static_cast<double>(n)); }
 
+// Throws InvalidValue for counts that are impossible or too large.
 void check(std::int64_t records, std::int64_t guesses, std::int64_t right, double delta) {
   if (!(0 <= right && right <= guesses && guesses <= records && records >= 1 && records <= 10'000'000)) {
-    throw InvalidValue("there must be 1 to 10^7 records, no more guesses than records, and no more right ones than guesses");
+    throw InvalidValue("records = " + std::to_string(records) + ", guesses = " + std::to_string(guesses) + " and right = " +
+                       std::to_string(right) + " are not allowed: they must be 0 <= right <= guesses <= records, with 1 to 10^7 records");
   }
   (void)require_probability_below_one(delta, "delta");
 }
@@ -27,7 +32,7 @@ double one_run_p_value(std::int64_t records, std::int64_t guesses, std::int64_t 
   check(records, guesses, right, delta);
   (void)require_non_negative(epsilon, "epsilon");
   if (right == 0) return 1;
-  // W binomial: log P(W = k) = log C(n, k) + k ε - n log(1 + e^ε)
+  // For binomial W: log P(W = k) = log C(n, k) + k ε - n log(1 + e^ε)
   const Real normaliser = count(guesses) * log1pexp(Real(epsilon));
   const auto probability = [&](std::int64_t k) { return exp(log_binomial(guesses, k) + count(k) * Real(epsilon) - normaliser); };
   Real term = probability(right);
@@ -37,11 +42,13 @@ double one_run_p_value(std::int64_t records, std::int64_t guesses, std::int64_t 
     const Real ratio = count(guesses - k) / count(k + 1) * odds;
     term = term * ratio;
     tail += term;
-    if (ratio.upper() < 1 && term.upper() < 1e-17 * tail.lower()) {  // the rest is below a geometric series
+    if (ratio.upper() < 1 && term.upper() < 1e-17 * tail.lower()) {  // the remaining terms are below a geometric series
       tail += term * ratio / (Real(1) - ratio);
       break;
     }
   }
+
+  // α: the largest average of the i probabilities below `right`.
   Real most(0);
   if (delta > 0) {
     Real sum(0);
@@ -52,7 +59,7 @@ double one_run_p_value(std::int64_t records, std::int64_t guesses, std::int64_t 
       sum += term;
       most = max(most, sum / count(i));
       if (sum.upper() / static_cast<double>(i) < most.lower() && term.upper() < 1e-17 * most.lower()) {
-        most = max(most, (sum + term * count(right)) / count(i));  // what is left is smaller than this
+        most = max(most, (sum + term * count(right)) / count(i));  // an upper bound on all remaining quotients
         break;
       }
     }
@@ -65,7 +72,7 @@ double one_run_epsilon(std::int64_t records, std::int64_t guesses, std::int64_t 
   (void)require_open_unit(doubt, "doubt");
   const auto rejected = [&](double epsilon) { return one_run_p_value(records, guesses, right, epsilon, delta) <= doubt; };
   if (!rejected(0)) return 0;
-  double low = 0;  // every value here was rejected itself
+  double low = 0;  // every value assigned here was rejected
   double high = 40;
   for (int turn = 0; turn < 50 && high - low > 1e-9; ++turn) {
     const double middle = (low + high) / 2;
@@ -75,7 +82,10 @@ double one_run_epsilon(std::int64_t records, std::int64_t guesses, std::int64_t 
 }
 
 OneRun one_run_audit(std::span<const double> scores, const std::vector<bool>& included, double delta, double confidence) {
-  if (scores.size() != included.size() || scores.empty()) throw InvalidValue("there must be one score a record, and at least one record");
+  if (scores.size() != included.size() || scores.empty()) {
+    throw InvalidValue(std::to_string(scores.size()) + " scores for " + std::to_string(included.size()) +
+                       " records are not allowed: give one score for each record, and at least one record");
+  }
   (void)require_open_unit(confidence, "confidence");
   const std::size_t records = scores.size();
   std::vector<std::size_t> order(records);

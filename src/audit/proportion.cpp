@@ -1,16 +1,21 @@
-#include "sotto/audit/proportion.hpp"
+// Clopper-Pearson bounds with rigorous rounding: a search in doubles finds a candidate, and
+// certified arithmetic proves it.
+#include "audit/api/proportion.hpp"
 
 #include <cmath>
+#include <string>
 
+#include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
-#include "sotto/numerics/elementary.hpp"
-#include "sotto/numerics/gamma.hpp"
-#include "sotto/numerics/search.hpp"
+#include "numerics/api/elementary.hpp"
+#include "numerics/api/gamma.hpp"
+#include "numerics/api/search.hpp"
 
 namespace sotto {
 namespace {
 
-// P(X >= k), X binomial with n tries of probability p, from above. The terms fall from the first on where k >= np.
+// Returns an upper bound on P(X >= k) for a binomial X with n tries of probability p. Requires k >=
+// np, so that the terms decrease.
 double tail_upper(std::int64_t k, std::int64_t n, double p) {
   if (k <= 0) return 1;
   const Real odds = Real(p) / (Real(1) - Real(p));
@@ -21,7 +26,7 @@ double tail_upper(std::int64_t k, std::int64_t n, double p) {
     const Real ratio = count(n - i) / count(i + 1) * odds;
     term = term * ratio;
     sum += term;
-    // the rest is below a geometric series with the present ratio
+    // The remaining terms are below a geometric series with the present ratio.
     if (ratio.upper() < 1 && term.upper() < 1e-17 * sum.lower()) {
       sum += term * ratio / (Real(1) - ratio);
       break;
@@ -30,7 +35,7 @@ double tail_upper(std::int64_t k, std::int64_t n, double p) {
   return sum.upper();
 }
 
-// Its logarithm in doubles, near enough for a search.
+// Estimates the logarithm of the same tail in doubles, for the search.
 double tail_about(std::int64_t k, std::int64_t n, double p) {
   const auto count = [](std::int64_t m) { return static_cast<double>(m); };
   const double start = log_binomial(n, k).estimate() + count(k) * std::log(p) + count(n - k) * std::log1p(-p);
@@ -44,7 +49,7 @@ double tail_about(std::int64_t k, std::int64_t n, double p) {
   return start + std::log(sum);
 }
 
-// About the largest p up to `most` whose tail is at most `doubt`.
+// Estimates the largest p up to `most` whose tail is at most `doubt`.
 double search(std::int64_t k, std::int64_t n, double doubt, double most) {
   const double level = std::log(doubt);
   double low = 0;
@@ -52,7 +57,7 @@ double search(std::int64_t k, std::int64_t n, double doubt, double most) {
   for (int turn = 0; turn < 200 && high > low * (1 + 1e-13); ++turn) {
     const double middle = low == 0 ? high / 2 : std::sqrt(low * high);
     if (middle <= low || middle >= high || middle < 1e-300) break;
-    (tail_about(k, n, middle) > level ? high : low) = middle;
+    (estimated_log_tail(k, n, middle) > level ? high : low) = middle;
   }
   return low;
 }
@@ -60,18 +65,22 @@ double search(std::int64_t k, std::int64_t n, double doubt, double most) {
 }  // namespace
 
 double proportion_lower(std::int64_t successes, std::int64_t n, double doubt) {
-  if (n < 1 || successes < 0 || successes > n) throw InvalidValue("there must be at least one try, and no more successes than tries");
-  if (!(doubt > 0 && doubt < 1)) throw InvalidValue("doubt must be above 0 and below 1");
+  if (n < 1 || successes < 0 || successes > n) {
+    throw InvalidValue("successes = " + std::to_string(successes) + " of n = " + std::to_string(n) +
+                       " is not allowed: n must be at least 1, and successes from 0 to n");
+  }
+  if (!(doubt > 0 && doubt < 1)) throw InvalidValue("doubt = " + shortest(doubt) + " is not allowed: it must be a number in (0, 1)");
   if (successes == 0) return 0;
-  if (n > std::int64_t{1} << 31U) throw InvalidValue("at most 2^31 tries");
-  // the largest p at which so many successes or more would be this unlikely; the tail grows with p
+  if (n > std::int64_t{1} << 31U) throw InvalidValue("n = " + std::to_string(n) + " is not allowed: it must be at most 2^31");
+  // The bound is the largest p at which `successes` or more have probability at most `doubt`. The
+  // tail increases with p.
   const double most = static_cast<double>(successes) / static_cast<double>(n);
   const auto likely = [&](double p) { return tail_upper(successes, n, p) > doubt; };
   if (!likely(most)) return most;
-  const double found = search(successes, n, doubt, most);
-  // proved there, or a little below
+  const double candidate = search(successes, n, doubt, most);
+  // Prove the candidate, or else a slightly smaller p.
   for (double share = 0x1p-46; share < 1; share *= 4) {
-    const double p = found * (1 - share);
+    const double p = candidate * (1 - share);
     if (p < 1e-300) return 0;
     if (!likely(p)) return p;
   }

@@ -1,4 +1,4 @@
-// sotto's mechanisms on the neighbouring inputs that tell most.
+// sotto's mechanisms on the neighbouring inputs that distinguish best.
 #include <cmath>
 
 #include "sotto/audit/audit.hpp"
@@ -6,7 +6,7 @@
 #include "sotto/core/errors.hpp"
 #include "sotto/mechanisms/additive.hpp"
 #include "sotto/mechanisms/choice.hpp"
-#include "sotto/numerics/elementary.hpp"
+#include "numerics/api/elementary.hpp"
 #include "sotto/plan/text.hpp"
 #include "sotto/random/noise.hpp"
 
@@ -14,7 +14,7 @@ namespace sotto {
 namespace {
 
 double number(const Parameter& parameter) {
-  if (parameter.is_hole()) throw InvalidValue("an audit needs numbers: fill the hole, or let calibrate find it");
+  if (parameter.is_hole()) throw InvalidValue("the plan has a hole, and an audit runs the mechanism: put a number in place of `?`, or calibrate it first");
   return parameter.value();
 }
 
@@ -24,7 +24,8 @@ Suspect one_number(const Additive& mechanism, double sensitivity) {
           }};
 }
 
-// The sensitivity on the first coordinate. Noise that another coordinate shares would cancel in the difference.
+// Moves the first coordinate by the sensitivity. The difference of two coordinates exposes noise
+// that they share, which cancels in it.
 Suspect one_coordinate(const Additive& mechanism, double sensitivity, std::size_t k) {
   std::vector<double> zeros(k);
   std::vector<double> moved(k);
@@ -38,7 +39,8 @@ Suspect one_coordinate(const Additive& mechanism, double sensitivity, std::size_
           }};
 }
 
-// Every coordinate moves by `part`; the number is the log of the likelihood ratio, up to a constant and a factor.
+// Moves every coordinate by `part`. The number is the log of the likelihood ratio, up to a constant
+// and a factor.
 Suspect all_coordinates(const Additive& mechanism, double part, std::size_t k, bool laplace) {
   const std::vector<double> zeros(k);
   const std::vector<double> moved(k, part);
@@ -51,36 +53,44 @@ Suspect all_coordinates(const Additive& mechanism, double part, std::size_t k, b
           }};
 }
 
-Audited additive(const Plan& leaf, std::optional<int> grid, std::size_t k, double sensitivity) {
+AuditSubject additive(const Plan& leaf, std::optional<int> grid, std::size_t k, double sensitivity) {
   const Additive mechanism(leaf, grid);
-  if (!(sensitivity <= mechanism.limit() / 4)) throw InvalidValue("the sensitivity is beyond the range of the grid: nothing would be measured");
+  if (!(sensitivity <= mechanism.limit() / 4)) {
+    throw InvalidValue("sensitivity = " + shortest(sensitivity) + " is not allowed: it must be at most a quarter of the grid's limit, " +
+                       shortest(mechanism.limit()) + "; choose a coarser grid");
+  }
   if (k == 1) return {mechanism.event(), {one_number(mechanism, sensitivity)}};
-  Audited result{mechanism.event(), {one_coordinate(mechanism, sensitivity, k)}};
+  AuditSubject result{mechanism.event(), {one_coordinate(mechanism, sensitivity, k)}};
   const Real count = static_cast<double>(k);
   if (leaf.as<Laplace>() != nullptr) result.suspects.push_back(all_coordinates(mechanism, (Real(sensitivity) / count).lower(), k, true));
   if (leaf.as<Gaussian>() != nullptr) result.suspects.push_back(all_coordinates(mechanism, (Real(sensitivity) / sqrt(count)).lower(), k, false));
   return result;
 }
 
-Audited discrete(const Plan& leaf, NoiseKind kind, double scale, double sensitivity) {
-  if (!(sensitivity <= 0x1p50)) throw InvalidValue("discrete noise is audited for sensitivities up to 2^50");
+AuditSubject discrete(const Plan& leaf, NoiseKind kind, double scale, double sensitivity) {
+  if (!(sensitivity <= 0x1p50)) {
+    throw InvalidValue("sensitivity = " + shortest(sensitivity) + " is not allowed: an audit of discrete noise needs at most 2^50");
+  }
   return {leaf,
           {{"0 and " + shortest(sensitivity), {"output"}, [noise = DiscreteNoise(kind, scale), sensitivity](bool second, std::span<double> numbers) {
               numbers[0] = static_cast<double>(noise.draw()) + (second ? sensitivity : 0.0);
             }}}};
 }
 
-Audited response(const Plan& leaf, const RandomizedResponse& r) {
+AuditSubject response(const Plan& leaf, const RandomizedResponse& r) {
   const Respondent respondent(number(r.p), static_cast<std::int64_t>(number(r.k)));
   return {leaf, {{"0 and 1", {"response"}, [respondent](bool second, std::span<double> numbers) {
                     numbers[0] = static_cast<double>(respondent.respond(second ? 1 : 0));
                   }}}};
 }
 
-// Two candidates whose scores move towards each other's by 1, the sensitivity. Level scores tell most of δ, unequal ones of ε: the
-// likelihood ratio comes near e^ε for a candidate that is rarely chosen.
-Audited selection(const Plan& leaf, double epsilon) {
-  if (!(epsilon > 0) || !std::isfinite(epsilon)) throw InvalidValue("an audit needs an epsilon above 0 and finite");
+// Two candidates whose scores move by 1, the sensitivity, in opposite directions. Equal scores
+// distinguish best for δ. Unequal scores do so for ε: the likelihood ratio of a candidate that is
+// rarely chosen comes close to e^ε.
+AuditSubject selection(const Plan& leaf, double epsilon) {
+  if (!(epsilon > 0) || !std::isfinite(epsilon)) {
+    throw InvalidValue("epsilon = " + shortest(epsilon) + " is not allowed: an audit needs a positive, finite number");
+  }
   const Selection chooser(Epsilon(epsilon), 1);
   const auto with_gap = [&](double gap) {
     const std::vector<double> first{-gap, 0};
@@ -91,28 +101,33 @@ Audited selection(const Plan& leaf, double epsilon) {
                      numbers[0] = static_cast<double>(chooser.choose(moved ? second : first));
                    }};
   };
-  // the first candidate is chosen with probability 1/(1 + e^(ε gap/2)): 1 in 100
+  // The first candidate is chosen with probability 1/(1 + e^(ε gap/2)), which is 1/100 at this gap.
   const double wide = std::round(64 * 2 * std::log(99.0) / epsilon) / 64;
   return {leaf, {with_gap(1), with_gap(wide > 1 && wide < 1e12 ? wide : 2)}};
 }
 
 }  // namespace
 
-Audited audited(const Plan& leaf, std::optional<int> grid, std::int64_t coordinates) {
-  if (coordinates < 1 || coordinates > 1'000'000) throw InvalidValue("a vector has 1 to 1000000 coordinates");
+AuditSubject audit_subject(const Plan& leaf, std::optional<int> grid, std::int64_t coordinates) {
+  if (coordinates < 1 || coordinates > 1'000'000) {
+    throw InvalidValue("coordinates = " + std::to_string(coordinates) + " is not allowed: it must be a whole number from 1 to 1000000");
+  }
   const auto k = static_cast<std::size_t>(coordinates);
   if (const auto* l = leaf.as<Laplace>()) return additive(leaf, grid, k, number(l->sensitivity));
   if (const auto* g = leaf.as<Gaussian>()) return additive(leaf, grid, k, number(g->sensitivity));
   if (const auto* a = leaf.as<Arsinh>(); a != nullptr && k == 1) return additive(leaf, grid, k, number(a->sensitivity));
-  if (k != 1) throw InvalidValue("only laplace and gaussian noise are audited on vectors: the others are priced for one number");
-  if (grid) throw InvalidValue("only laplace, gaussian and arsinh noise have a grid");
+  if (k != 1) {
+    throw InvalidValue("`" + print(leaf) + "` cannot be audited on " + std::to_string(coordinates) +
+                       " coordinates: only laplace and gaussian can; use 1 coordinate");
+  }
+  if (grid) throw InvalidValue("`" + print(leaf) + "` has no grid: only laplace, gaussian and arsinh noise have one");
   if (const auto* d = leaf.as<DiscreteLaplace>()) return discrete(leaf, NoiseKind::laplace, number(d->b), number(d->sensitivity));
   if (const auto* d = leaf.as<DiscreteGaussian>()) return discrete(leaf, NoiseKind::gaussian, number(d->sigma), number(d->sensitivity));
   if (const auto* r = leaf.as<RandomizedResponse>()) return response(leaf, *r);
   if (const auto* e = leaf.as<Exponential>()) return selection(leaf, number(e->eps));
   throw InvalidValue(
       "`" + print(leaf) +
-      "` cannot be run: an audit is of gaussian, laplace, arsinh, discrete_gaussian, discrete_laplace, randomized_response or exponential");
+      "` cannot be audited: the mechanism must be gaussian, laplace, arsinh, discrete_gaussian, discrete_laplace, randomized_response or exponential");
 }
 
 }  // namespace sotto

@@ -1,4 +1,5 @@
-#include "sotto/core/contradiction.hpp"
+// The message of a contradiction, and the check that raises it.
+#include "core/api/contradiction.hpp"
 
 #include <string>
 
@@ -9,7 +10,7 @@ namespace sotto {
 Contradiction::Contradiction(const std::string& what, double lower, double upper)
     : std::logic_error(
           "sotto contradicts itself: " + what + " is at least " + shortest(lower) + " by one proof and at most " + shortest(upper) +
-          " by another; no answer is given. This is a bug of sotto, not of the question: please report the whole command and this line") {}
+          " by another, so there is no answer. This is a bug in sotto, not in your input: please report this line and all that you typed") {}
 
 Bound bracket(double lower, double upper, std::string_view what) {
   if (lower > upper) throw Contradiction(std::string(what), lower, upper);

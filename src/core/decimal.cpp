@@ -1,3 +1,5 @@
+// Decimal text by std::from_chars and std::to_chars, which ignore the locale; digits are rounded to
+// a side on the exact decimal expansion.
 #include "sotto/core/decimal.hpp"
 
 #include <algorithm>
@@ -6,34 +8,37 @@
 #include <cmath>
 
 #include "sotto/core/errors.hpp"
-#include "sotto/core/suggestion.hpp"
+#include "core/api/suggestion.hpp"
 
 namespace sotto {
 namespace {
 
-// A positive finite double in decimals, exactly: 0.d₁d₂d₃… times 10^exponent with d₁ > 0.
+// A positive finite double in decimal digits, exactly: 0.d₁d₂d₃… times 10^exponent with d₁ > 0.
 struct Digits {
   std::string digits;
   int exponent;
 };
 
+// Splits the scientific form that std::to_chars writes, such as "1.25e-07".
 Digits digits_of(const std::string& scientific) {
   const auto e = scientific.find('e');
   const std::string fraction = e > 2 ? scientific.substr(2, e - 2) : "";
   return {scientific.substr(0, 1) + fraction, std::stoi(scientific.substr(e + 1)) + 1};
 }
 
-// The shortest digits that read back as x, and all of them (no double has more than 767).
+// Returns the fewest digits that read back as x.
 Digits shortest_digits(double x) {
   std::array<char, 64> buffer{};
   return digits_of({buffer.data(), std::to_chars(buffer.data(), buffer.data() + buffer.size(), x, std::chars_format::scientific).ptr});
 }
+
+// Returns every digit of x, of which no double has more than 767.
 Digits all_digits(double x) {
   std::array<char, 800> buffer{};
   return digits_of({buffer.data(), std::to_chars(buffer.data(), buffer.data() + buffer.size(), x, std::chars_format::scientific, 770).ptr});
 }
 
-// Adds one unit of the last digit.
+// Adds one unit in the last digit.
 void increment(Digits& number) {
   for (auto digit = number.digits.rbegin(); digit != number.digits.rend(); ++digit) {
     if (*digit != '9') {
@@ -46,6 +51,8 @@ void increment(Digits& number) {
   ++number.exponent;
 }
 
+// Writes the number without an exponent if that takes at most 16 digits before the point and at
+// most three zeros behind it, else in scientific form.
 std::string written(Digits number) {
   std::string& d = number.digits;
   while (d.size() > 1 && d.back() == '0') d.pop_back();
@@ -61,7 +68,8 @@ std::string written(Digits number) {
   return d.substr(0, 1) + (size > 1 ? "." + d.substr(1) : "") + (power < 0 ? "e-" : "e+") + (magnitude.size() < 2 ? "0" : "") + magnitude;
 }
 
-// Whether a decimal's text denotes a whole number, exactly: no non-zero digit behind the (shifted) point.
+// Returns whether a decimal is exactly a whole number: after its exponent has shifted the point, no
+// digit behind the point is other than zero.
 bool denotes_whole(std::string_view text) {
   long exponent = 0;
   if (const auto e = text.find_first_of("eE"); e != std::string_view::npos) {
@@ -88,11 +96,11 @@ bool denotes_whole(std::string_view text) {
 double read_number(std::string_view text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const std::string shown(text.substr(0, 40));
-  if (error == std::errc::result_out_of_range) throw InvalidValue("the number " + shown + " is beyond the range of doubles");
-  if (error != std::errc{} || end != text.data() + text.size()) throw InvalidValue("'" + shown + "' is not a number" + advice_on_number(text));
+  const std::string excerpt(text.substr(0, 40));  // a message stays short, whatever the input
+  if (error == std::errc::result_out_of_range) throw InvalidValue("the number " + excerpt + " is beyond the range of doubles, about 1e-308 to 1.8e+308");
+  if (error != std::errc{} || end != text.data() + text.size()) throw InvalidValue("'" + excerpt + "' is not a number" + advice_on_number(text));
   if (std::isfinite(value) && value == std::floor(value) && !denotes_whole(text)) {
-    throw InvalidValue("the number " + shown + " has more digits than a double can hold: write fewer");
+    throw InvalidValue("the number " + excerpt + " has more digits than a double can hold: write at most 15");
   }
   return value;
 }
@@ -109,12 +117,13 @@ std::string rounded(double x, int digits, Side side) {
   if (x == 0) return "0";
   if (!std::isfinite(x)) return shortest(x);
   const bool away = (side == Side::upper) == (x > 0);  // away from zero
-  const auto kept = static_cast<std::size_t>(digits);
+  const auto places = static_cast<std::size_t>(digits);
   Digits number = shortest_digits(std::fabs(x));
-  if (number.digits.size() <= kept) return (x < 0 ? "-" : "") + written(std::move(number));  // it reads back as x itself
+  // the shortest form fits, and reads back as x itself
+  if (number.digits.size() <= places) return (x < 0 ? "-" : "") + written(std::move(number));
   number = all_digits(std::fabs(x));
-  const bool inexact = number.digits.find_first_not_of('0', kept) != std::string::npos;
-  number.digits.resize(kept, '0');
+  const bool inexact = number.digits.find_first_not_of('0', places) != std::string::npos;
+  number.digits.resize(places, '0');
   if (inexact && away) increment(number);
   return (x < 0 ? "-" : "") + written(std::move(number));
 }

@@ -1,4 +1,5 @@
-#include "sotto/core/file.hpp"
+// Regular files by POSIX calls: opened without blocking, then checked by descriptor.
+#include "core/api/file.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -36,13 +37,14 @@ RegularFile::RegularFile(const std::filesystem::path& path)
   struct stat about {};
   if (descriptor_ < 0) {
     const int reason = errno;
-    if (stat(path.c_str(), &about) == 0 && !S_ISREG(about.st_mode)) fail_not_regular(path, about.st_mode);  // such as a socket
+    // open() fails on a socket
+    if (stat(path.c_str(), &about) == 0 && !S_ISREG(about.st_mode)) fail_not_regular(path, about.st_mode);
     fail(path, std::strerror(reason), reason == ENOENT);
   }
   const bool is_known = fstat(descriptor_, &about) == 0;
   if (is_known && S_ISREG(about.st_mode)) return;
   close(descriptor_);
-  if (!is_known) fail(path, "its kind is unknown");
+  if (!is_known) fail(path, "the operating system does not say what kind of file it is");
   fail_not_regular(path, about.st_mode);
 }
 
@@ -72,11 +74,12 @@ std::string RegularFile::read(std::uint64_t most) {
 std::string read_text_file(const std::filesystem::path& path, std::uint64_t most) {
   RegularFile file(path);
   const auto require_size = [&](std::uint64_t size) {
-    if (size > most) fail(path, "it is larger than " + size_text(most) + ", the most that sotto reads of such a file");
+    if (size > most) fail(path, "it is larger than " + size_text(most) + ", the limit for files of this kind");
   };
   struct stat about {};
   if (fstat(file.descriptor(), &about) == 0) require_size(static_cast<std::uint64_t>(about.st_size));
-  std::string text = file.read(most + 1);  // a file in /proc has no size, and any file may grow
+  // files in /proc report no size, and a file may grow meanwhile
+  std::string text = file.read(most + 1);
   require_size(text.size());
   return text;
 }

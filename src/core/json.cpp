@@ -1,4 +1,5 @@
-#include "sotto/core/json.hpp"
+// A recursive-descent parser over a text in memory, and a writer of the shortest numbers.
+#include "core/api/json.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -10,9 +11,7 @@ namespace {
 
 constexpr int depth_limit = 1000;
 
-[[noreturn]] void malformed() { throw JsonError("it is not JSON"); }
-
-// The length of the UTF-8 character at the start of `text`; 0 if it is none.
+// Returns the length of the UTF-8 character at the start of `text`, or 0 if it is invalid.
 std::size_t character_at(std::string_view text) {
   const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
   const auto follows = [&](std::size_t i) { return (byte(i) & 0xC0U) == 0x80U; };
@@ -20,6 +19,7 @@ std::size_t character_at(std::string_view text) {
   if (first < 0x80) return 1;
   if (first >= 0xC2 && first <= 0xDF) return follows(1) ? 2 : 0;
   if (first >= 0xE0 && first <= 0xEF) {
+    // a longer form than the character needs
     const bool overlong = first == 0xE0 && byte(1) < 0xA0;
     const bool surrogate = first == 0xED && byte(1) > 0x9F;
     return follows(1) && follows(2) && !overlong && !surrogate ? 3 : 0;
@@ -51,7 +51,8 @@ void append_utf8(std::string& out, std::uint32_t c) {
   }
 }
 
-// The members of an object as they are read. Names are looked up in order while they are few, then in a table.
+// Collects the members of an object. It searches names one by one while they are few, then by a
+// hash table.
 class Members {
  public:
   Json& named(std::string name) {
@@ -59,20 +60,20 @@ class Members {
     if (!places_.empty()) places_.emplace(name, members_.size());
     return members_.emplace_back(Json::Member{std::move(name), nullptr}).value;
   }
-  Json::Object take() { return std::move(members_); }
+  Json::Object release() { return std::move(members_); }
 
  private:
   std::optional<std::size_t> place_of(const std::string& name) {
     constexpr std::size_t few = 16;
     if (members_.size() < few) {
-      const auto found = std::find_if(members_.begin(), members_.end(), [&](const Json::Member& m) { return m.name == name; });
-      return found == members_.end() ? std::nullopt : std::optional(static_cast<std::size_t>(found - members_.begin()));
+      const auto it = std::find_if(members_.begin(), members_.end(), [&](const Json::Member& m) { return m.name == name; });
+      return it == members_.end() ? std::nullopt : std::optional(static_cast<std::size_t>(it - members_.begin()));
     }
     if (places_.empty()) {
       for (std::size_t i = 0; i < members_.size(); ++i) places_.emplace(members_[i].name, i);
     }
-    const auto found = places_.find(name);
-    return found == places_.end() ? std::nullopt : std::optional(found->second);
+    const auto it = places_.find(name);
+    return it == places_.end() ? std::nullopt : std::optional(it->second);
   }
 
   Json::Object members_;
@@ -81,8 +82,8 @@ class Members {
 
 class Reader {
  public:
-  explicit Reader(std::string_view text) : rest_(text) {
-    if (rest_.starts_with("\xEF\xBB\xBF")) rest_.remove_prefix(3);
+  explicit Reader(std::string_view text) : text_(text), rest_(text) {
+    if (rest_.starts_with("\xEF\xBB\xBF")) rest_.remove_prefix(3);  // a byte order mark
   }
 
   void whole(Json& into) {
@@ -92,6 +93,12 @@ class Reader {
   }
 
  private:
+  // Reports the byte of the text that is `offset` bytes ahead.
+  [[noreturn]] void malformed(std::size_t offset = 0) const {
+    if (offset >= rest_.size()) throw JsonError("the text is not JSON: it ends too early");
+    throw JsonError("the text is not JSON: unexpected character at byte " + std::to_string(text_.size() - rest_.size() + offset + 1));
+  }
+
   void skip_space() {
     const auto end = rest_.find_first_not_of(" \t\n\r");
     rest_.remove_prefix(end == std::string_view::npos ? rest_.size() : end);
@@ -108,7 +115,7 @@ class Reader {
   }
 
   void value(Json& into, int depth) {
-    if (depth > depth_limit) throw JsonError("nested too deeply");
+    if (depth > depth_limit) throw JsonError("arrays and objects are nested more than " + std::to_string(depth_limit) + " levels deep");
     skip_space();
     if (rest_.empty()) malformed();
     switch (rest_[0]) {
@@ -156,10 +163,10 @@ class Reader {
       } while (take(','));
       if (!take('}')) malformed();
     }
-    into = Json(members.take());
+    into = Json(members.release());
   }
 
-  // Four hexadecimal digits.
+  // Reads four hexadecimal digits.
   std::uint32_t hex() {
     std::uint32_t code = 0;
     const char* begin = rest_.data();
@@ -180,7 +187,7 @@ class Reader {
     }
     if (c != 'u') malformed();
     std::uint32_t code = hex();
-    if (code >= 0xD800 && code <= 0xDBFF) {  // the first half of a pair
+    if (code >= 0xD800 && code <= 0xDBFF) {  // the first half of a surrogate pair
       word("\\u");
       const std::uint32_t low = hex();
       if (low < 0xDC00 || low > 0xDFFF) malformed();
@@ -197,9 +204,9 @@ class Reader {
     for (;;) {
       std::size_t plain = 0;
       while (plain < rest_.size() && rest_[plain] != '"' && rest_[plain] != '\\') {
-        if (static_cast<unsigned char>(rest_[plain]) < 0x20) malformed();
+        if (static_cast<unsigned char>(rest_[plain]) < 0x20) malformed(plain);
         const std::size_t length = character_at(rest_.substr(plain));
-        if (length == 0) malformed();
+        if (length == 0) malformed(plain);
         plain += length;
       }
       out.append(rest_.substr(0, plain));
@@ -221,12 +228,12 @@ class Reader {
   void number(Json& into) {
     std::size_t at = rest_[0] == '-' ? 1 : 0;
     const std::size_t before_point = digits(at);
-    if (before_point == 0 || (before_point > 1 && rest_[at] == '0')) malformed();
+    if (before_point == 0 || (before_point > 1 && rest_[at] == '0')) malformed(at);
     at += before_point;
     bool whole = true;
     if (at < rest_.size() && rest_[at] == '.') {
       const std::size_t fraction = digits(at + 1);
-      if (fraction == 0) malformed();
+      if (fraction == 0) malformed(at + 1);
       at += 1 + fraction;
       whole = false;
     }
@@ -234,7 +241,7 @@ class Reader {
       ++at;
       if (at < rest_.size() && (rest_[at] == '+' || rest_[at] == '-')) ++at;
       const std::size_t exponent = digits(at);
-      if (exponent == 0) malformed();
+      if (exponent == 0) malformed(at);
       at += exponent;
       whole = false;
     }
@@ -250,7 +257,8 @@ class Reader {
     rest_.remove_prefix(at);
   }
 
-  // A number that from_chars refuses: zero if it is below all doubles; above them it is refused here, too.
+  // Returns the value of a number that std::from_chars finds out of range: zero if it underflows.
+  // Throws JsonError if it overflows.
   static double beyond_doubles(std::string_view number) {
     const bool negative = number[0] == '-';
     if (negative) number.remove_prefix(1);
@@ -265,18 +273,19 @@ class Reader {
     }
     const auto first = number.find_first_of("123456789");
     const auto places = first < point ? static_cast<std::int64_t>(point - first) : -static_cast<std::int64_t>(first - point);
-    if (places + exponent > 0) throw JsonError("a number is beyond the range of doubles");
+    if (places + exponent > 0) throw JsonError("a number is beyond the range of doubles, about -1.8e+308 to 1.8e+308");
     return negative ? -0.0 : 0.0;
   }
 
-  std::string_view rest_;
+  std::string_view text_;
+  std::string_view rest_;  // the part of the text that is not read yet
 };
 
 void write_text(std::string& out, std::string_view text) {
   out += '"';
   while (!text.empty()) {
     const std::size_t length = character_at(text);
-    if (length == 0) throw JsonError("a text is not UTF-8");
+    if (length == 0) throw JsonError("a string is not UTF-8");
     const auto c = static_cast<unsigned char>(text[0]);
     constexpr std::string_view special = "\"\\\b\f\n\r\t";
     constexpr std::string_view letters = "\"\\bfnrt";
@@ -296,7 +305,8 @@ void write_text(std::string& out, std::string_view text) {
   out += '"';
 }
 
-// The shortest digits that read back; with a point or an exponent, so that a reader takes it for a real number.
+// Writes the fewest digits that read back as x, with a point or an exponent, so that a reader does
+// not take the number for an integer.
 void write_number(std::string& out, double x) {
   if (!std::isfinite(x)) {
     out += "null";
@@ -343,7 +353,7 @@ Json Json::parse(std::string_view text) {
   return json;
 }
 
-std::optional<Json> Json::read(std::string_view text) {
+std::optional<Json> Json::try_parse(std::string_view text) {
   try {
     return parse(text);
   } catch (const JsonError&) {
@@ -396,25 +406,31 @@ bool Json::equals(const Json& other) const {
   return value_ == other.value_;
 }
 
+// Says the kind and not the value, which may be long, or a person's.
+void Json::fail_kind(const char* expected) const {
+  const char* actual = is_null() ? "null" : is_boolean() ? "a boolean" : is_integer() ? "a whole number" : is_number() ? "a real number" : is_string() ? "a string" : is_array() ? "an array" : "an object";
+  throw JsonError(std::string("expected ") + expected + ", got " + actual);
+}
+
 bool Json::boolean() const {
   if (const bool* truth = std::get_if<bool>(&value_)) return *truth;
-  throw JsonError("it is neither true nor false");
+  fail_kind("true or false");
 }
 
 std::int64_t Json::integer() const {
   if (const std::int64_t* number = std::get_if<std::int64_t>(&value_)) return *number;
-  throw JsonError("it is no whole number");
+  fail_kind("a whole number");
 }
 
 double Json::number() const {
   if (const double* number = std::get_if<double>(&value_)) return *number;
   if (is_integer()) return static_cast<double>(integer());
-  throw JsonError("it is no number");
+  fail_kind("a number");
 }
 
 const std::string& Json::text() const {
   if (const std::string* text = std::get_if<std::string>(&value_)) return *text;
-  throw JsonError("it is no text");
+  fail_kind("a string");
 }
 
 std::size_t Json::size() const {
@@ -432,41 +448,41 @@ Json::Array::const_iterator Json::end() const { return is_array() ? std::get<Arr
 
 const Json::Object& Json::members() const {
   if (const Object* members = std::get_if<Object>(&value_)) return *members;
-  throw JsonError("it is no object");
+  fail_kind("an object");
 }
 
 const Json* Json::find(std::string_view name) const {
   if (!is_object()) return nullptr;
   const Object& all = members();
-  const auto found = std::find_if(all.begin(), all.end(), [&](const Member& m) { return m.name == name; });
-  return found == all.end() ? nullptr : &found->value;
+  const auto it = std::find_if(all.begin(), all.end(), [&](const Member& m) { return m.name == name; });
+  return it == all.end() ? nullptr : &it->value;
 }
 
 const Json& Json::at(std::string_view name) const {
-  if (const Json* found = find(name)) return *found;
-  throw JsonError("there is no member \"" + std::string(name) + "\"");
+  if (const Json* value = find(name)) return *value;
+  throw JsonError("the member \"" + std::string(name) + "\" is missing");
 }
 
 const Json& Json::at(std::size_t index) const {
   if (is_array() && index < size()) return std::get<Array>(value_)[index];
-  throw JsonError("there is no item " + std::to_string(index));
+  throw JsonError("the array has no item " + std::to_string(index) + ", it has " + std::to_string(size()));
 }
 
 std::string Json::value(std::string_view name, const std::string& otherwise) const {
-  const Json* found = find(name);
-  return found == nullptr ? otherwise : found->text();
+  const Json* value = find(name);
+  return value == nullptr ? otherwise : value->text();
 }
 
 Json& Json::operator[](std::string_view name) {
   if (is_null()) value_ = Object();
-  if (const Json* found = find(name)) return const_cast<Json&>(*found);
-  if (!is_object()) throw JsonError("it is no object");
+  if (const Json* value = find(name)) return const_cast<Json&>(*value);
+  if (!is_object()) fail_kind("an object");
   return std::get<Object>(value_).emplace_back(Member{std::string(name), nullptr}).value;
 }
 
 void Json::push_back(Json item) {
   if (is_null()) value_ = Array();
-  if (!is_array()) throw JsonError("it is no array");
+  if (!is_array()) fail_kind("an array");
   std::get<Array>(value_).push_back(std::move(item));
 }
 

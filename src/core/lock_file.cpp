@@ -1,4 +1,5 @@
-#include "sotto/core/lock_file.hpp"
+// The lock by flock(2), and the check that a locked file still has its name.
+#include "core/api/lock_file.hpp"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -13,11 +14,12 @@
 namespace sotto {
 namespace {
 
-// Whether the path leads to this open file, and not to one that was made after it was removed.
+// Returns whether the path leads to this open file. It does not if another process removed the file
+// and created a new one of the same name.
 bool leads_to(const std::filesystem::path& path, int file) {
-  struct stat held {};
+  struct stat opened {};
   struct stat named {};
-  return fstat(file, &held) == 0 && stat(path.c_str(), &named) == 0 && held.st_ino == named.st_ino && held.st_dev == named.st_dev;
+  return fstat(file, &opened) == 0 && stat(path.c_str(), &named) == 0 && opened.st_ino == named.st_ino && opened.st_dev == named.st_dev;
 }
 
 }  // namespace
@@ -37,7 +39,7 @@ LockFile::~LockFile() {
   close(file_);
 }
 
-std::optional<LockFile> LockFile::held(const std::filesystem::path& path) {
+std::optional<LockFile> LockFile::try_lock(const std::filesystem::path& path) {
   while (true) {
     const int file = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (file < 0) throw std::runtime_error("cannot write " + path.string() + ": " + std::strerror(errno));
@@ -49,7 +51,7 @@ std::optional<LockFile> LockFile::held(const std::filesystem::path& path) {
     } else if (leads_to(path, file)) {
       return LockFile(path, file);
     } else {
-      close(file);  // its holder removed it after it was opened here
+      close(file);  // its owner removed it after open()
     }
   }
 }

@@ -1,4 +1,5 @@
-#include "sotto/core/suggestion.hpp"
+// Words are compared in lower case without separators, by edit distance and by abbreviation.
+#include "core/api/suggestion.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -8,13 +9,14 @@
 #include <utility>
 
 #include "sotto/core/decimal.hpp"
-#include "sotto/core/text.hpp"
+#include "core/api/join.hpp"
+#include "core/api/text.hpp"
 
 namespace sotto {
 namespace {
 
-constexpr std::size_t longest = 100;    // bytes of a word that is compared or shown
-constexpr std::size_t most_shown = 40;  // words of a list
+constexpr std::size_t longest = 100;     // bytes of a word that is compared or listed
+constexpr std::size_t most_listed = 40;  // words of a list
 
 bool is_separator(char c) { return c == '-' || c == '_' || c == '.' || c == ' '; }
 
@@ -30,7 +32,8 @@ std::string fold(std::string_view text) {
   return folded;
 }
 
-// The number of letters to change, add, drop or swap with the next.
+// Returns how many letters must be changed, added, dropped or swapped with the next one to turn `a`
+// into `b` (the optimal string alignment distance).
 std::size_t distance(const std::string& a, const std::string& b) {
   std::vector<std::size_t> before(b.size() + 1);
   std::vector<std::size_t> last(b.size() + 1);
@@ -48,9 +51,10 @@ std::size_t distance(const std::string& a, const std::string& b) {
   return last.back();
 }
 
-// True if the letters are some of the name's in their order, with the first of each part.
-bool takes_from_each_part(const std::string& letters, const std::string& name) {
-  std::vector<bool> reached(letters.size() + 1, false);  // reached[i]: i letters can be found
+// Returns whether `letters` is a subsequence of the name that contains the first letter of each of
+// its parts.
+bool abbreviates_each_part(const std::string& letters, const std::string& name) {
+  std::vector<bool> reached(letters.size() + 1, false);  // reached[i]: the first i letters match
   reached[0] = true;
   bool at_start = true;
   for (const char c : name) {
@@ -68,17 +72,18 @@ bool takes_from_each_part(const std::string& letters, const std::string& name) {
   return reached.back();
 }
 
-// `wor` of without_replacement, `gauss` of gaussian; or, the other way round, `laplace_noise`.
+// Returns whether the word shortens the name, as `wor` does for without_replacement and `gauss` for
+// gaussian, or extends it, as `laplace_noise` does for laplace.
 bool abbreviates(const std::string& folded, const std::string& name) {
   if (folded.size() < 2) return false;
   const std::string whole = fold(name);
   if (folded.size() >= 3 && whole.starts_with(folded)) return true;
   if (whole.size() >= 4 && folded.starts_with(whole)) return true;
   const bool has_parts = std::any_of(name.begin() + 1, name.end(), is_separator);
-  return has_parts && takes_from_each_part(folded, lower(name));
+  return has_parts && abbreviates_each_part(folded, lower(name));
 }
 
-bool is_fit_to_show(const std::string& name) { return !name.empty() && name.size() <= longest && is_plain(name); }
+bool is_printable(const std::string& name) { return !name.empty() && name.size() <= longest && is_plain(name); }
 
 }  // namespace
 
@@ -87,6 +92,7 @@ bool same_folded(std::string_view a, std::string_view b) { return fold(a) == fol
 std::string closest(std::string_view word, const std::vector<std::string>& known, const std::vector<Synonym>& synonyms) {
   const std::string folded = fold(word.substr(0, longest + 1));
   if (folded.empty() || word.size() > longest) return "";
+  // equality, then synonyms
   for (const std::string& name : known) {
     if (fold(name) == folded) return name;
   }
@@ -94,6 +100,7 @@ std::string closest(std::string_view word, const std::vector<std::string>& known
     if (fold(synonym.written) == folded) return std::string(synonym.meant);
   }
 
+  // the name at the least distance; an abbreviation wins over all but a distance of 1
   const std::string* best = nullptr;
   const std::string* abbreviated = nullptr;
   std::size_t least = std::max<std::size_t>(1, folded.size() / 3) + 1;
@@ -112,14 +119,14 @@ std::string closest(std::string_view word, const std::vector<std::string>& known
 }
 
 std::string suggestion(std::string_view word, const std::vector<std::string>& known, const std::vector<Synonym>& synonyms) {
-  std::vector<std::string> shown;
-  std::copy_if(known.begin(), known.end(), std::back_inserter(shown), is_fit_to_show);
-  if (shown.empty()) return "";
-  const std::string meant = closest(word, shown, synonyms);
-  const bool all = shown.size() <= most_shown;
-  if (!all) shown.resize(most_shown);
+  std::vector<std::string> names;
+  std::copy_if(known.begin(), known.end(), std::back_inserter(names), is_printable);
+  if (names.empty()) return "";
+  const std::string meant = closest(word, names, synonyms);
+  const bool all = names.size() <= most_listed;
+  if (!all) names.resize(most_listed);
   const std::string question = meant.empty() ? "" : "did you mean \"" + meant + "\"? ";
-  return question + (question.empty() ? "there are: " : "There are: ") + listed(shown) + (all ? "" : ", …");
+  return question + (question.empty() ? "there are: " : "There are: ") + join(names) + (all ? "" : ", …");
 }
 
 std::string advice_on_number(std::string_view text) {
@@ -135,7 +142,7 @@ std::string advice_on_number(std::string_view text) {
     plain[comma] = '.';
   }
   if (plain == text) return "";
-  if (is_percent) {  // two powers of ten less, in decimals
+  if (is_percent) {  // divide by 100 exactly, in the decimal exponent
     const std::size_t e = plain.find_first_of("eE");
     int exponent = 0;
     if (e != std::string::npos) std::from_chars(plain.data() + e + 1 + (plain[e + 1] == '+' ? 1 : 0), plain.data() + plain.size(), exponent);
@@ -145,12 +152,6 @@ std::string advice_on_number(std::string_view text) {
   const auto [end, error] = std::from_chars(plain.data(), plain.data() + plain.size(), value);
   if (error != std::errc{} || end != plain.data() + plain.size() || !std::isfinite(value)) return "";
   return (is_percent ? ": write a share, " : ": write a decimal point, ") + (is_percent ? shortest(value) : plain);
-}
-
-std::string listed(const std::vector<std::string>& words) {
-  std::string all;
-  for (const std::string& word : words) all += (all.empty() ? "" : ", ") + word;
-  return all;
 }
 
 }  // namespace sotto

@@ -1,4 +1,5 @@
-#include "sotto/core/text.hpp"
+// A decoder of UTF-8 that accepts every byte, a table of unsafe ranges, and the escapes.
+#include "core/api/text.hpp"
 
 #include <array>
 #include <cstdint>
@@ -10,12 +11,12 @@ namespace sotto {
 namespace {
 
 struct Character {
-  std::uint32_t point;
-  std::size_t length;  // in bytes
-  bool is_valid;       // else `point` is a byte
+  std::uint32_t point;  // the code point, or the byte if it is not valid
+  std::size_t length;   // in bytes
+  bool is_valid;        // whether it is UTF-8
 };
 
-// The character that starts at `at`.
+// Decodes the character that starts at `at`. Of invalid UTF-8 it returns one byte.
 Character character_at(std::string_view text, std::size_t at) {
   const auto byte = [&](std::size_t i) { return static_cast<std::uint32_t>(static_cast<unsigned char>(text[i])); };
   const std::uint32_t first = byte(at);
@@ -45,7 +46,7 @@ constexpr std::array<Range, 13> unsafe{{{0x00, 0x1F},
                                         {0x2060, 0x206F},    // invisible operators, isolates
                                         {0xFEFF, 0xFEFF},    // byte order mark
                                         {0xFFF9, 0xFFFB},    // interlinear annotation
-                                        {0xFFFE, 0xFFFF},    // no characters
+                                        {0xFFFE, 0xFFFF},    // noncharacters
                                         {0x1D173, 0x1D17A},  // musical formatting
                                         {0xE0000, 0xE0FFF}}};
 
@@ -63,7 +64,7 @@ std::string visible(const Character& c) {
   return text.data();
 }
 
-// The text with `replace` of every character that is not plain.
+// Returns the text with every unsafe character c, at byte i, replaced by replace(c, i).
 template <class Replace>
 std::string with_each_unsafe(std::string_view text, const Replace& replace) {
   std::string result;
@@ -82,6 +83,15 @@ std::string with_each_unsafe(std::string_view text, const Replace& replace) {
 
 }  // namespace
 
+bool is_utf8(std::string_view text) {
+  for (std::size_t at = 0; at < text.size();) {
+    const Character c = character_at(text, at);
+    if (!c.is_valid) return false;
+    at += c.length;
+  }
+  return true;
+}
+
 bool is_plain(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
     const Character c = character_at(text, at);
@@ -94,7 +104,7 @@ bool is_plain(std::string_view text) {
 void require_plain_name(std::string_view text, const std::string& what) {
   if (is_plain(text)) return;
   throw InvalidValue(what +
-                     " holds a character that is not shown as it is, such as a control character or one that turns the direction of writing: " +
+                     " has a character that is unsafe to display, such as a control character or one that changes the direction of the text: " +
                      escaped_for_terminal(text));
 }
 
@@ -120,13 +130,13 @@ std::string escaped_document(std::string_view text) {
 
 std::string escaped_json(std::string_view json) {
   return with_each_unsafe(json, [](const Character& c, std::size_t /*at*/) {
-    // between tokens JSON has newlines and tabs, and none inside strings; a byte that is no UTF-8 becomes the replacement character
+    // JSON has newlines and tabs only between tokens, never inside strings
     if (c.point == '\n' || c.point == '\t' || c.point == '\r') return std::string(1, static_cast<char>(c.point));
-    if (!c.is_valid) return std::string("\\ufffd");
+    if (!c.is_valid) return std::string("\\ufffd");  // the replacement character
     std::array<char, 16> text{};
     if (c.point < 0x10000) {
       std::snprintf(text.data(), text.size(), "\\u%04x", c.point);
-    } else {
+    } else {  // a surrogate pair
       const std::uint32_t rest = c.point - 0x10000;
       std::snprintf(text.data(), text.size(), "\\u%04x\\u%04x", 0xD800 + (rest >> 10U), 0xDC00 + (rest & 0x3FFU));
     }

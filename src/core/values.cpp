@@ -1,3 +1,4 @@
+// One message for all intervals: the parameter, its value, and the interval.
 #include "sotto/core/values.hpp"
 
 #include <cmath>

@@ -1,9 +1,9 @@
 #include <memory>
 
-#include "libpq.hpp"
+#include "data/engines/postgresql/libpq.hpp"
 #include "sotto/core/errors.hpp"
-#include "sotto/data/inspect.hpp"
-#include "spark.hpp"
+#include "data/api/inspect.hpp"
+#include "data/engines/spark/engine.hpp"
 
 namespace sotto {
 namespace {

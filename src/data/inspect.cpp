@@ -1,16 +1,17 @@
-#include "sotto/data/inspect.hpp"
+#include "data/api/inspect.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <map>
 
-#include "dialect.hpp"
-#include "engines.hpp"
-#include "idx.hpp"
-#include "image_engine.hpp"
-#include "layout.hpp"
+#include "data/sql/dialect.hpp"
+#include "data/engines/engines.hpp"
+#include "data/engines/images/idx.hpp"
+#include "data/engines/images/engine.hpp"
+#include "data/records/layout.hpp"
 #include "sotto/core/errors.hpp"
-#include "sotto/data/survey.hpp"
+#include "core/api/join.hpp"
+#include "data/api/survey.hpp"
 
 namespace sotto {
 namespace {
@@ -28,9 +29,8 @@ std::vector<std::string> mark_names(const std::vector<Column>& columns) {
 std::string how_many(const std::string& condition) { return ", CAST(COALESCE(SUM(CASE WHEN " + condition + " THEN 1 ELSE 0 END), 0) AS BIGINT)"; }
 
 std::string listed(const ExpectedColumn& column, Dialect dialect) {
-  std::string list;
-  for (const Value& value : column.values) list += (list.empty() ? "" : ", ") + literal(value, column.column.type, dialect);
-  return "(" + list + ")";
+  const auto text_of = [&](const Value& value) { return literal(value, column.column.type, dialect); };
+  return "(" + join(column.values, ", ", text_of) + ")";
 }
 
 std::int64_t number(const Cell& cell) {

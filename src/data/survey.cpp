@@ -1,13 +1,13 @@
-#include "sotto/data/survey.hpp"
+#include "data/api/survey.hpp"
 
 #include <algorithm>
 #include <map>
 #include <optional>
 
-#include "dialect.hpp"
-#include "engines.hpp"
-#include "header.hpp"
-#include "records.hpp"
+#include "data/sql/dialect.hpp"
+#include "data/engines/engines.hpp"
+#include "data/records/header.hpp"
+#include "data/records/records.hpp"
 
 namespace sotto {
 namespace {

@@ -1,4 +1,5 @@
-#include "sotto/federated/identity.hpp"
+// Key files, cards and folders of members.
+#include "federated/api/identity.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -7,9 +8,10 @@
 #include <cerrno>
 #include <cstring>
 
-#include "sotto/core/file.hpp"
-#include "sotto/core/json.hpp"
-#include "sotto/core/text.hpp"
+#include "core/api/file.hpp"
+#include "core/api/hexadecimal.hpp"
+#include "core/api/json.hpp"
+#include "core/api/text.hpp"
 
 namespace sotto {
 namespace {
@@ -17,17 +19,8 @@ namespace {
 constexpr const char* key_schema = "sotto.member-key/1";
 constexpr const char* card_schema = "sotto.member/1";
 
-std::string hexadecimal(const Bytes& bytes) {
-  static constexpr std::string_view digits = "0123456789abcdef";
-  std::string text;
-  for (const char c : bytes) {
-    text += digits[static_cast<unsigned char>(c) >> 4U];
-    text += digits[static_cast<unsigned char>(c) & 15U];
-  }
-  return text;
-}
-
-Bytes from_hexadecimal(const std::string& text) {
+// Reads hexadecimal digits; empty if one of them is none. A last digit without a partner is ignored.
+Bytes bytes_of_digits(const std::string& text) {
   static constexpr std::string_view digits = "0123456789abcdef";
   Bytes bytes;
   for (std::size_t i = 0; i + 1 < text.size(); i += 2) {
@@ -41,7 +34,9 @@ Bytes from_hexadecimal(const std::string& text) {
 
 [[noreturn]] void fail(const std::filesystem::path& path) { throw std::runtime_error("cannot write " + path.string() + ": " + std::strerror(errno)); }
 
-void write_whole(const std::filesystem::path& path, const std::string& text, int flags) {
+// Writes and syncs a file that only its owner may read. O_NOFOLLOW: a symbolic link must not direct
+// a key into another file.
+void write_synced(const std::filesystem::path& path, const std::string& text, int flags) {
   const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
   if (file < 0) fail(path);
   bool good = true;
@@ -51,9 +46,9 @@ void write_whole(const std::filesystem::path& path, const std::string& text, int
     if (n > 0) done += static_cast<std::size_t>(n);
   }
   good = good && fsync(file) == 0;
-  const int why = errno;
+  const int error = errno;
   close(file);
-  errno = why;
+  errno = error;
   if (!good) fail(path);
 }
 
@@ -71,39 +66,40 @@ std::string read_text(const std::filesystem::path& path) { return read_text_file
 
 void write_durably(const std::filesystem::path& path, const std::string& text) {
   const std::filesystem::path fresh = path.string() + ".new";
-  write_whole(fresh, text, O_TRUNC);
+  write_synced(fresh, text, O_TRUNC);
   if (std::rename(fresh.c_str(), path.c_str()) != 0) fail(path);
   sync_folder_of(path);
 }
 
 MemberKey make_member_key(const std::string& name) {
   require_plain_name(name, "a member's name");
-  if (name.empty() || name.size() > 100) throw InvalidValue("a member's name has 1 to 100 characters");
+  if (name.empty() || name.size() > 100) throw InvalidValue("a member's name has 1 to 100 characters, and this one has " + std::to_string(name.size()));
   return {name, signing_seed(), make_tls_identity()};
 }
 
 void write_key(const std::filesystem::path& path, const MemberKey& key) {
   if (std::filesystem::exists(path))
-    throw std::runtime_error(path.string() + " exists already, and a key is never overwritten: type another name, or use this member's");
+    throw std::runtime_error(path.string() + " exists already, and a key is never overwritten: type another name, or use this key");
   const Json json{
       {"schema", key_schema}, {"name", key.name}, {"seed", hexadecimal(key.seed)}, {"tls_key", key.tls.key}, {"certificate", key.tls.certificate}};
-  write_whole(path, json.dump() + "\n", O_EXCL);
+  write_synced(path, json.dump() + "\n", O_EXCL);
   sync_folder_of(path);
 }
 
 MemberKey read_key(const std::filesystem::path& path) {
   struct stat about {};
-  if (stat(path.c_str(), &about) != 0) throw std::runtime_error("there is no key " + path.string());
-  if ((about.st_mode & 077U) != 0) throw ProtocolError("others may read the key " + path.string() + ": type chmod 600 " + path.string());
+  if (stat(path.c_str(), &about) != 0) throw std::runtime_error("there is no key file " + path.string() + ": give the path of the file that enroll made");
+  // Somebody who could read the key could sign in the member's name.
+  if ((about.st_mode & 077U) != 0) throw ProtocolError("other users may read the key " + path.string() + ": type chmod 600 " + path.string());
   try {
     const Json json = Json::parse(read_text(path));
     if (json["schema"] == key_schema) {
-      MemberKey key{json["name"].text(), from_hexadecimal(json["seed"].text()), {json["tls_key"].text(), json["certificate"].text()}};
+      MemberKey key{json["name"].text(), bytes_of_digits(json["seed"].text()), {json["tls_key"].text(), json["certificate"].text()}};
       if (key.seed.size() == 32) return key;
     }
   } catch (const JsonError&) {
   }
-  throw ProtocolError(path.string() + " is no member's key");
+  throw ProtocolError(path.string() + " is not a member's key file: enroll makes one, NAME.member.key");
 }
 
 Member card_of(const MemberKey& key) { return {key.name, signing_public_key(key.seed), key.tls.certificate}; }
@@ -118,37 +114,37 @@ Member parse_card(const std::string& text) {
     if (json["schema"] == card_schema) return {json["name"].text(), json["key"].text(), json["certificate"].text()};
   } catch (const JsonError&) {
   }
-  throw ProtocolError("this is no member's card");
+  throw ProtocolError("this is not a member's card: enroll makes one, NAME.member.json");
 }
 
-Enrolled enroll(const std::string& name, const std::filesystem::path& folder) {
+Enrollment enroll(const std::string& name, const std::filesystem::path& folder) {
   const MemberKey key = make_member_key(name);
   if (name.find_first_of("/\\") != std::string::npos || name.front() == '.')
-    throw InvalidValue("a name stands in file names: it has no / and no . in front");
-  Enrolled made{folder / (name + ".member.key"), folder / (name + ".member.json"), card_of(key)};
-  write_key(made.key_file, key);
-  write_durably(made.card_file, to_text(made.card));
-  return made;
+    throw InvalidValue("the name '" + name + "' cannot be a file name: leave out /, \\ and a . in front");
+  Enrollment enrollment{folder / (name + ".member.key"), folder / (name + ".member.json"), card_of(key)};
+  write_key(enrollment.key_file, key);
+  write_durably(enrollment.card_file, to_text(enrollment.card));
+  return enrollment;
 }
 
-MemberFolder::MemberFolder(const std::filesystem::path& key, const AgreedSession& agreed)
-    : folder_(std::filesystem::path(key).replace_extension(".sessions") / hexadecimal(agreed.hash).substr(0, 32)) {}
+MemberFolder::MemberFolder(const std::filesystem::path& key, const SessionContext& context)
+    : folder_(std::filesystem::path(key).replace_extension(".sessions") / hexadecimal(context.hash).substr(0, 32)) {}
 
 void MemberFolder::lock(const std::string& ledger) {
-  auto lock = LockFile::held(folder_ / "lock");
-  if (!lock) throw std::runtime_error("another process takes part in this session with this key already");
+  auto lock = LockFile::try_lock(folder_ / "lock");
+  if (!lock) throw std::runtime_error("another process takes part in this session with this key (it holds " + (folder_ / "lock").string() + "): stop one of the two");
   lock_ = std::move(lock);
   const std::filesystem::path payer = folder_ / "ledger";
   if (!std::filesystem::exists(payer)) {
-    is_first_ = true;
+    has_bound_ledger_ = true;
     write_durably(payer, ledger);
   }
-  if (read_text(payer) != ledger) throw std::runtime_error("another ledger pays for this session: this member took part with it before");
+  if (read_text(payer) != ledger) throw std::runtime_error("another ledger, with the id in " + payer.string() + ", pays for this session, since this member took part with it before: use that ledger");
 }
 
 void MemberFolder::release_ledger() {
-  if (is_first_) std::filesystem::remove(folder_ / "ledger");
-  is_first_ = false;
+  if (has_bound_ledger_) std::filesystem::remove(folder_ / "ledger");
+  has_bound_ledger_ = false;
 }
 
 void MemberFolder::approve() {
@@ -159,12 +155,12 @@ void MemberFolder::approve() {
 bool MemberFolder::is_approved() const { return std::filesystem::exists(folder_ / "approved"); }
 
 Participant::Participant(const Session& session, const std::filesystem::path& key_file)
-    : agreed(sotto::agreed(session)),
+    : context(sotto::context_of(session)),
       key(read_key(key_file)),
       self(member_with(session, signing_public_key(key.seed))),
       primitives(real_primitives(session.bits, key.seed)),
-      folder_(key_file, agreed) {
-  if (!folder_.is_approved()) throw NotApproved(session.members[static_cast<std::size_t>(self)].name + " has not agreed to this session");
+      folder_(key_file, context) {
+  if (!folder_.is_approved()) throw NotApproved(session.members[static_cast<std::size_t>(self)].name + " has not agreed to this session: approve it first");
 }
 
 }  // namespace sotto

@@ -1,4 +1,5 @@
-// The coordinator's files: what came in the round in progress, in its order, and the transcripts of rounds that are over.
+// The coordinator's files: the messages of the round in progress, in order of arrival, and the
+// transcripts of finished rounds.
 #pragma once
 
 #include <filesystem>
@@ -6,34 +7,36 @@
 #include <optional>
 #include <vector>
 
-#include "sotto/federated/primitives.hpp"
+#include "federated/api/primitives.hpp"
 
 namespace sotto::federated_detail {
 
-/// An append-only file of records. Without a path it keeps nothing.
+/// An append-only file of records. Without a path it stores nothing.
 class RecordFile {
  public:
   RecordFile() = default;
-  /// Opens it to append, after `replayed` was called with every whole record in it; one that was cut off by a crash is dropped.
-  RecordFile(std::filesystem::path path, const std::function<void(char tag, std::int64_t member, const Bytes& bytes)>& replayed);
+  /// Calls `replay` with every complete record of the file, drops a last record that a crash cut
+  /// off, and opens the file for appending.
+  RecordFile(std::filesystem::path path, const std::function<void(char tag, std::int64_t member, const Bytes& bytes)>& replay);
   RecordFile(RecordFile&& other) noexcept;
   RecordFile& operator=(RecordFile&& other) noexcept;
   ~RecordFile();
-  /// std::runtime_error if it cannot be written.
+  /// Appends a record. Throws std::runtime_error if the file cannot be written.
   void append(char tag, std::int64_t member, const Bytes& bytes);
-  /// Until here it is durable.
+  /// Syncs all records to the disk.
   void sync();
-  /// Gives up the file and what is in it.
+  /// Closes and deletes the file.
   void remove();
 
  private:
-  void shut();
+  void close_file();
   std::filesystem::path path_;
   int file_ = -1;
 };
 
-/// A list of messages in a file that is there whole or not at all.
+/// Writes a list of messages atomically: after a crash the file has all of them or is unchanged.
 void write_messages(const std::filesystem::path& path, const std::vector<Bytes>& messages);
+/// Returns the messages of a file, or nothing if it is absent.
 std::optional<std::vector<Bytes>> read_messages(const std::filesystem::path& path);
 
 }  // namespace sotto::federated_detail

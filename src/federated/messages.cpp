@@ -1,4 +1,6 @@
-#include "messages.hpp"
+// Writes and reads messages. The bytes that members sign and the wire format are fixed: changing
+// one here breaks the protocol.
+#include "federated/messages.hpp"
 
 #include <algorithm>
 
@@ -16,7 +18,7 @@ bool is_ascending(const std::vector<std::int64_t>& members, std::int64_t count) 
 
 std::int64_t read_member(Reader& reader, std::int64_t members) {
   const auto member = static_cast<std::int64_t>(reader.number(4));
-  if (member >= members) throw ProtocolError("a message names member " + std::to_string(member + 1) + " of " + std::to_string(members));
+  if (member >= members) throw ProtocolError("a message names member " + std::to_string(member + 1) + ", and the session has " + std::to_string(members) + " members");
   return member;
 }
 
@@ -53,9 +55,9 @@ std::uint64_t Reader::number(int bytes) {
 std::string_view Reader::view() {
   const std::uint64_t size = number();
   if (size > in_.size()) throw ProtocolError("a message ends early");
-  const std::string_view found = in_.substr(0, static_cast<std::size_t>(size));
+  const std::string_view bytes = in_.substr(0, static_cast<std::size_t>(size));
   in_.remove_prefix(static_cast<std::size_t>(size));
-  return found;
+  return bytes;
 }
 Bytes Reader::bytes() { return Bytes(view()); }
 std::vector<std::int64_t> Reader::numbers(std::size_t most) {
@@ -66,7 +68,7 @@ std::vector<std::int64_t> Reader::numbers(std::size_t most) {
   return values;
 }
 void Reader::end() const {
-  if (!in_.empty()) throw ProtocolError("a message has bytes behind its end");
+  if (!in_.empty()) throw ProtocolError("a message has " + std::to_string(in_.size()) + " bytes after its end");
 }
 
 Bytes signed_part(const Envelope& envelope) {
@@ -77,16 +79,16 @@ Bytes signed_part(const Envelope& envelope) {
       .bytes(envelope.session)
       .number(static_cast<std::uint64_t>(envelope.round))
       .bytes(envelope.body)
-      .made();
+      .build();
 }
 
-Bytes to_bytes(const Envelope& envelope) { return Writer().bytes(signed_part(envelope)).bytes(envelope.signature).made(); }
+Bytes to_bytes(const Envelope& envelope) { return Writer().bytes(signed_part(envelope)).bytes(envelope.signature).build(); }
 
 Envelope read_envelope(std::string_view bytes) {
   Reader outer(bytes);
   Reader inner(outer.view());
   Envelope envelope{};
-  if (inner.view() != title) throw ProtocolError("a message is not of this protocol, or of another version of it");
+  if (inner.view() != title) throw ProtocolError("a message is of another protocol or version: it does not begin with \"" + std::string(title) + "\"");
   envelope.kind = static_cast<Kind>(inner.number(1));
   envelope.sender = static_cast<std::int64_t>(inner.number());
   envelope.session = inner.bytes();
@@ -100,9 +102,10 @@ Envelope read_envelope(std::string_view bytes) {
 
 namespace {
 
-void require(const Agreed& agreed, const Envelope& envelope, const std::string& whose, Kind kind, std::int64_t round) {
-  if (envelope.session != agreed.hash) throw ProtocolError("a message of " + whose + " is of another session than the one that was signed");
-  if (envelope.kind != kind) throw ProtocolError("a message of " + whose + " is not the one that comes next");
+void require(const SessionContext& context, const Envelope& envelope, const std::string& whose, Kind kind, std::int64_t round) {
+  if (envelope.session != context.hash) throw ProtocolError("a message of " + whose + " is of another session than the one that was signed");
+  if (envelope.kind != kind) throw ProtocolError("a message of " + whose + " has kind " + std::to_string(static_cast<int>(envelope.kind)) + ", and kind " +
+                        std::to_string(static_cast<int>(kind)) + " comes next");
   if (envelope.round != round) {
     throw ProtocolError("a message of " + whose + " is of round " + std::to_string(envelope.round) + ", not of round " + std::to_string(round));
   }
@@ -110,41 +113,41 @@ void require(const Agreed& agreed, const Envelope& envelope, const std::string& 
 
 }  // namespace
 
-Envelope read_signed(const Agreed& agreed, Primitives& primitives, std::string_view bytes, Kind kind, std::int64_t round) {
+Envelope read_signed(const SessionContext& context, Primitives& primitives, std::string_view bytes, Kind kind, std::int64_t round) {
   Envelope envelope = read_envelope(bytes);
-  if (envelope.sender < 0 || envelope.sender >= agreed.session.size()) throw ProtocolError("a message is of nobody in the session");
-  const Member& sender = agreed.session.members[static_cast<std::size_t>(envelope.sender)];
-  require(agreed, envelope, sender.name, kind, round);
+  if (envelope.sender < 0 || envelope.sender >= context.session.size()) throw ProtocolError("a message names the sender " + std::to_string(envelope.sender) + ", who is not a member of the session");
+  const Member& sender = context.session.members[static_cast<std::size_t>(envelope.sender)];
+  require(context, envelope, sender.name, kind, round);
   if (!primitives.is_signed(signed_part(envelope), envelope.signature, sender.key)) {
-    throw ProtocolError("a message in the name of " + sender.name + " is not signed with its key: somebody forged or changed it");
+    throw ProtocolError("a message in the name of " + sender.name + " is not signed with that member's key: somebody forged or changed the message");
   }
   return envelope;
 }
 
-Envelope read_unsigned(const Agreed& agreed, std::string_view bytes, Kind kind, std::int64_t round) {
+Envelope read_unsigned(const SessionContext& context, std::string_view bytes, Kind kind, std::int64_t round) {
   Envelope envelope = read_envelope(bytes);
-  require(agreed, envelope, "the coordinator", kind, round);
+  require(context, envelope, "the coordinator", kind, round);
   return envelope;
 }
 
-Bytes signed_message(const Agreed& agreed, Primitives& primitives, std::int64_t self, Kind kind, std::int64_t round, Bytes body) {
-  Envelope envelope{kind, self, agreed.hash, round, std::move(body)};
-  envelope.signature = primitives.signature(signed_part(envelope));
+Bytes signed_message(const SessionContext& context, Primitives& primitives, std::int64_t self, Kind kind, std::int64_t round, Bytes body) {
+  Envelope envelope{kind, self, context.hash, round, std::move(body)};
+  envelope.signature = primitives.sign(signed_part(envelope));
   return to_bytes(envelope);
 }
 
-Bytes unsigned_message(const Agreed& agreed, Kind kind, std::int64_t round, Bytes body) {
-  return to_bytes(Envelope{kind, coordinator, agreed.hash, round, std::move(body)});
+Bytes unsigned_message(const SessionContext& context, Kind kind, std::int64_t round, Bytes body) {
+  return to_bytes(Envelope{kind, coordinator, context.hash, round, std::move(body)});
 }
 
-const std::string& name_of(const Agreed& agreed, std::int64_t member) { return agreed.session.members.at(static_cast<std::size_t>(member)).name; }
+const std::string& name_of(const SessionContext& context, std::int64_t member) { return context.session.members.at(static_cast<std::size_t>(member)).name; }
 
 Bytes to_bytes(const Keys& keys) {
   Writer writer;
   writer.bytes(keys.channel).bytes(keys.mask).bytes(keys.self_mask);
   for (const Bytes& hash : keys.mask_shares) writer.bytes(hash);
   for (const Bytes& hash : keys.self_shares) writer.bytes(hash);
-  return writer.made();
+  return writer.build();
 }
 Keys read_keys(std::string_view bytes, std::int64_t members) {
   Reader reader(bytes);
@@ -155,15 +158,15 @@ Keys read_keys(std::string_view bytes, std::int64_t members) {
   return keys;
 }
 
-Bytes signed_part(const Agreed& agreed, std::int64_t round, const SealedShares& shares) {
+Bytes signed_part(const SessionContext& context, std::int64_t round, const SealedShares& shares) {
   return Writer()
       .bytes(std::string(title) + " shares")
-      .bytes(agreed.hash)
+      .bytes(context.hash)
       .number(static_cast<std::uint64_t>(round))
       .number(static_cast<std::uint64_t>(shares.from), 4)
       .number(static_cast<std::uint64_t>(shares.to), 4)
       .bytes(shares.sealed)
-      .made();
+      .build();
 }
 Bytes to_bytes(const std::vector<SealedShares>& all) {
   Writer writer;
@@ -171,7 +174,7 @@ Bytes to_bytes(const std::vector<SealedShares>& all) {
   for (const SealedShares& one : all) {
     writer.number(static_cast<std::uint64_t>(one.from), 4).number(static_cast<std::uint64_t>(one.to), 4).bytes(one.sealed).bytes(one.signature);
   }
-  return writer.made();
+  return writer.build();
 }
 std::vector<SealedShares> read_shares(std::string_view bytes, std::int64_t members) {
   Reader reader(bytes);
@@ -186,31 +189,32 @@ std::vector<SealedShares> read_shares(std::string_view bytes, std::int64_t membe
   return all;
 }
 
-Bytes to_bytes(const Agreed& agreed, std::int64_t round, const SurvivorList& list) {
+Bytes to_bytes(const SessionContext& context, std::int64_t round, const SurvivorList& list) {
   return Writer()
       .bytes(std::string(title) + " list")
-      .bytes(agreed.hash)
+      .bytes(context.hash)
       .number(static_cast<std::uint64_t>(round))
       .numbers(list.sharers)
       .numbers(list.survivors)
-      .made();
+      .build();
 }
-SurvivorList read_list(const Agreed& agreed, std::int64_t round, std::string_view bytes) {
-  const auto most = static_cast<std::size_t>(agreed.session.size());
+SurvivorList read_list(const SessionContext& context, std::int64_t round, std::string_view bytes) {
+  const auto most = static_cast<std::size_t>(context.session.size());
   Reader reader(bytes);
-  if (reader.view() != std::string(title) + " list" || reader.view() != agreed.hash) {
+  if (reader.view() != std::string(title) + " list" || reader.view() != context.hash) {
     throw ProtocolError("a list of survivors is of another session than the one that was signed");
   }
   if (static_cast<std::int64_t>(reader.number()) != round) throw ProtocolError("a list of survivors is of another round");
   SurvivorList list{reader.numbers(most), reader.numbers(most)};
   reader.end();
-  if (!is_ascending(list.sharers, agreed.session.size()) || !is_ascending(list.survivors, agreed.session.size()) ||
+  if (!is_ascending(list.sharers, context.session.size()) || !is_ascending(list.survivors, context.session.size()) ||
       !std::includes(list.sharers.begin(), list.sharers.end(), list.survivors.begin(), list.survivors.end())) {
-    throw ProtocolError("the coordinator's list of survivors is not one of members in their order who all dealt shares");
+    throw ProtocolError("the coordinator's list of survivors is not in ascending order, or names a member that did not deal shares");
   }
-  if (static_cast<std::int64_t>(list.survivors.size()) < agreed.session.threshold) {
+  // A sum of fewer than t members could contain the noise of fewer than h = t - c honest members.
+  if (static_cast<std::int64_t>(list.survivors.size()) < context.session.threshold) {
     throw ProtocolError("the coordinator's list has " + std::to_string(list.survivors.size()) + " survivors, and a sum of fewer than " +
-                        std::to_string(agreed.session.threshold) + " is never opened");
+                        std::to_string(context.session.threshold) + " is never opened");
   }
   return list;
 }
@@ -219,7 +223,7 @@ Bytes to_bytes(const std::vector<NamedBytes>& all) {
   Writer writer;
   writer.number(all.size(), 4);
   for (const NamedBytes& one : all) writer.number(static_cast<std::uint64_t>(one.member), 4).bytes(one.bytes);
-  return writer.made();
+  return writer.build();
 }
 std::vector<NamedBytes> read_named(std::string_view bytes, std::int64_t members) {
   Reader reader(bytes);
@@ -227,13 +231,13 @@ std::vector<NamedBytes> read_named(std::string_view bytes, std::int64_t members)
   for (std::size_t i = 0; i < all.size(); ++i) {
     all[i].member = read_member(reader, members);
     all[i].bytes = reader.bytes();
-    if (i > 0 && all[i].member <= all[i - 1].member) throw ProtocolError("a message names members twice, or not in their order");
+    if (i > 0 && all[i].member <= all[i - 1].member) throw ProtocolError("a message names members twice, or not in ascending order");
   }
   reader.end();
   return all;
 }
 
-Bytes to_bytes(const Masked& masked) { return Writer().bytes(masked.sharers).bytes(masked.statement).bytes(masked.vector).made(); }
+Bytes to_bytes(const Masked& masked) { return Writer().bytes(masked.sharers).bytes(masked.statement).bytes(masked.vector).build(); }
 Masked read_masked(std::string_view bytes) {
   Reader reader(bytes);
   Masked masked{reader.bytes(), reader.bytes(), reader.bytes()};
@@ -241,45 +245,45 @@ Masked read_masked(std::string_view bytes) {
   return masked;
 }
 
-void add_vector(const Agreed& agreed, Primitives& primitives, std::int64_t member, Bytes& total, const Bytes& vector, std::int64_t elements) {
+void add_vector(const SessionContext& context, Primitives& primitives, std::int64_t member, Bytes& total, const Bytes& vector, std::int64_t elements) {
   try {
     primitives.add(total, vector, elements);
   } catch (const ProtocolError& error) {
-    throw ProtocolError("the vector of " + name_of(agreed, member) + " cannot be added: " + error.what());
+    throw ProtocolError("the vector of " + name_of(context, member) + " cannot be added: " + error.what());
   }
 }
 
-std::string purpose(const Agreed& agreed, std::int64_t round, const std::string& use, std::int64_t first, std::int64_t second) {
+std::string purpose(const SessionContext& context, std::int64_t round, const std::string& use, std::int64_t first, std::int64_t second) {
   return Writer()
       .bytes(title)
       .bytes(use)
-      .bytes(agreed.hash)
+      .bytes(context.hash)
       .number(static_cast<std::uint64_t>(round))
       .number(static_cast<std::uint64_t>(first))
       .number(static_cast<std::uint64_t>(second))
-      .made();
+      .build();
 }
 
-Bytes share_hash(Primitives& primitives, const Agreed& agreed, std::int64_t round, std::int64_t dealer, std::int64_t holder, const std::string& what,
+Bytes share_hash(Primitives& primitives, const SessionContext& context, std::int64_t round, std::int64_t dealer, std::int64_t holder, const std::string& what,
                  const Bytes& share) {
-  return primitives.hash(Writer().bytes(purpose(agreed, round, what, dealer, holder)).bytes(share).made());
+  return primitives.hash(Writer().bytes(purpose(context, round, what, dealer, holder)).bytes(share).build());
 }
 
 Bytes sharers_hash(Primitives& primitives, const std::vector<std::int64_t>& sharers) {
-  return primitives.hash(Writer().bytes("sharers").numbers(sharers).made());
+  return primitives.hash(Writer().bytes("sharers").numbers(sharers).build());
 }
 
-Bytes sharers_statement(const Agreed& agreed, std::int64_t round, std::int64_t member, const Bytes& sharers) {
+Bytes sharers_statement(const SessionContext& context, std::int64_t round, std::int64_t member, const Bytes& sharers) {
   return Writer()
       .bytes(std::string(title) + " sharers")
-      .bytes(agreed.hash)
+      .bytes(context.hash)
       .number(static_cast<std::uint64_t>(round))
       .number(static_cast<std::uint64_t>(member))
       .bytes(sharers)
-      .made();
+      .build();
 }
 
-Bytes to_bytes(const ListMessage& message) { return Writer().bytes(message.list).bytes(to_bytes(message.statements)).made(); }
+Bytes to_bytes(const ListMessage& message) { return Writer().bytes(message.list).bytes(to_bytes(message.statements)).build(); }
 ListMessage read_list_message(std::string_view bytes, std::int64_t members) {
   Reader reader(bytes);
   ListMessage message{reader.bytes(), read_named(reader.view(), members)};

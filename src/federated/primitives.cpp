@@ -1,5 +1,6 @@
-// The real cryptography: libsodium and OpenSSL.
-#include "sotto/federated/primitives.hpp"
+// The real primitives, by libsodium and OpenSSL. docs/theory/aggregation.md lists the assumptions
+// on each.
+#include "federated/api/primitives.hpp"
 
 #include <openssl/core_names.h>
 #include <openssl/evp.h>
@@ -17,10 +18,10 @@
 namespace sotto {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "elements travel as they lie in memory");
+static_assert(std::endian::native == std::endian::little, "elements are sent as they are in memory");
 
 constexpr std::size_t key_size = 32;
-constexpr std::size_t block_size = 16384;  // of a mask's stream: it stays in the nearest cache
+constexpr std::size_t block_size = 16384;  // bytes of a mask's stream at a time; a block fits into the L1 cache
 
 unsigned char* data(Bytes& bytes) { return reinterpret_cast<unsigned char*>(bytes.data()); }
 const unsigned char* data(const Bytes& bytes) { return reinterpret_cast<const unsigned char*>(bytes.data()); }
@@ -38,7 +39,7 @@ Bytes random_bytes(std::size_t size) {
   return bytes;
 }
 
-// A scalar of ristretto255: 64 random bytes modulo the group's order.
+// Returns a uniform scalar of ristretto255: 64 random bytes modulo the group's order.
 Bytes random_scalar() {
   Bytes wide = random_bytes(crypto_core_ristretto255_NONREDUCEDSCALARBYTES);
   Bytes scalar(key_size, 0);
@@ -54,6 +55,7 @@ Bytes scalar_of(std::int64_t number) {
   return scalar;
 }
 
+// Derives a key by HKDF-SHA-256. Keys for different purposes are independent.
 Bytes hkdf(const Bytes& secret, const std::string& purpose) {
   struct Free {
     void operator()(EVP_KDF* kdf) const { EVP_KDF_free(kdf); }
@@ -68,12 +70,13 @@ Bytes hkdf(const Bytes& secret, const std::string& purpose) {
       OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_KEY, const_cast<char*>(secret.data()), secret.size()),
       OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_INFO, const_cast<char*>(purpose.data()), purpose.size()), OSSL_PARAM_construct_end()};
   if (context == nullptr || EVP_KDF_derive(context.get(), data(key), key.size(), parameters.data()) != 1) {
-    throw std::runtime_error("HKDF with SHA-256 is not available");
+    throw std::runtime_error("OpenSSL offers no HKDF with SHA-256 here: check its configuration");
   }
   return key;
 }
 
-// A mask's stream: AES-256 in counter mode from 0, under a key that has no other use.
+// The pseudorandom stream of a mask: AES-256 in counter mode from 0, under a key that has no other
+// use.
 class MaskStream {
  public:
   explicit MaskStream(const Bytes& key) : context_(EVP_CIPHER_CTX_new()) {
@@ -81,13 +84,13 @@ class MaskStream {
     const std::array<unsigned char, 16> counter{};
     static EVP_CIPHER* const cipher = EVP_CIPHER_fetch(nullptr, "AES-256-CTR", nullptr);
     if (context_ == nullptr || EVP_EncryptInit_ex(context_.get(), cipher, nullptr, data(key), counter.data()) != 1) {
-      throw std::runtime_error("AES-256-CTR is not available");
+      throw std::runtime_error("OpenSSL offers no AES-256-CTR here: check its configuration");
     }
   }
   void next(unsigned char* out, std::size_t size) {
     alignas(64) static constexpr std::array<unsigned char, block_size> zeros{};
     int done = 0;
-    if (EVP_EncryptUpdate(context_.get(), out, &done, zeros.data(), static_cast<int>(size)) != 1) throw std::runtime_error("AES-256-CTR failed");
+    if (EVP_EncryptUpdate(context_.get(), out, &done, zeros.data(), static_cast<int>(size)) != 1) throw std::runtime_error("AES-256-CTR of OpenSSL failed");
   }
 
  private:
@@ -97,7 +100,7 @@ class MaskStream {
   std::unique_ptr<EVP_CIPHER_CTX, Free> context_;
 };
 
-// to += from, or to -= from, modulo 2^(8 sizeof Word); both little-endian, as the machine is.
+// Adds or subtracts `from` element by element, modulo 2^(8 sizeof Word).
 template <class Word>
 void accumulate(char* to, const char* from, std::size_t size, bool negative) {
   for (std::size_t i = 0; i < size; i += sizeof(Word)) {
@@ -113,46 +116,48 @@ void accumulate(char* to, const char* from, std::size_t size, bool negative) {
 class SodiumPrimitives final : public Primitives {
  public:
   SodiumPrimitives(int bits, const Bytes& seed) : bytes_(bits / 8) {
-    if (bits != 32 && bits != 64) throw InvalidValue("an element has 32 or 64 bits");
-    if (sodium_init() < 0) throw std::runtime_error("libsodium cannot be used here");
+    if (bits != 32 && bits != 64) throw InvalidValue("an element has 32 or 64 bits, not " + std::to_string(bits));
+    if (sodium_init() < 0) throw std::runtime_error("libsodium cannot be initialised here");
     if (seed.empty()) return;
     require_size(seed, crypto_sign_SEEDBYTES, "a signing key");
-    Bytes open(crypto_sign_PUBLICKEYBYTES, 0);
+    Bytes public_key(crypto_sign_PUBLICKEYBYTES, 0);
     signing_.resize(crypto_sign_SECRETKEYBYTES);
-    crypto_sign_seed_keypair(data(open), data(signing_), data(seed));
+    crypto_sign_seed_keypair(data(public_key), data(signing_), data(seed));
   }
   SodiumPrimitives(const SodiumPrimitives&) = delete;
   SodiumPrimitives& operator=(const SodiumPrimitives&) = delete;
   ~SodiumPrimitives() override { wipe(signing_); }
 
-  Bytes secret() override { return random_scalar(); }
+  Bytes make_secret() override { return random_scalar(); }
 
   Bytes public_key(const Bytes& secret) override {
     Bytes key = exchange_key(secret);
-    Bytes open(crypto_scalarmult_BYTES, 0);
-    crypto_scalarmult_base(data(open), data(key));
+    Bytes point(crypto_scalarmult_BYTES, 0);
+    crypto_scalarmult_base(data(point), data(key));
     wipe(key);
-    return open;
+    return point;
   }
-  Bytes agreed(const Bytes& secret, const Bytes& other, const std::string& purpose) override {
+  Bytes agree_key(const Bytes& secret, const Bytes& other, const std::string& purpose) override {
     require_size(other, crypto_scalarmult_BYTES, "a public key");
     Bytes key = exchange_key(secret);
     Bytes shared(crypto_scalarmult_BYTES, 0);
     const bool good = crypto_scalarmult(data(shared), data(key), data(other)) == 0;
     wipe(key);
-    if (!good) throw ProtocolError("a public key is one of small order, with which no key is agreed");
-    Bytes made = hkdf(shared, purpose);
+    // With a point of small order the shared value would be the same for every secret.
+    if (!good) throw ProtocolError("a public key has small order, so anybody could compute the agreed key: its owner is faulty or malicious");
+    Bytes agreed_key = hkdf(shared, purpose);
     wipe(shared);
-    return made;
+    return agreed_key;
   }
-  Bytes derived(const Bytes& secret, const std::string& purpose) override { return hkdf(secret, purpose); }
+  Bytes derive_key(const Bytes& secret, const std::string& purpose) override { return hkdf(secret, purpose); }
   Bytes hash(const Bytes& bytes) override {
     Bytes out(crypto_hash_sha256_BYTES, 0);
     crypto_hash_sha256(data(out), data(bytes), bytes.size());
     return out;
   }
 
-  // f(index) for a random polynomial f of degree threshold - 1 with f(0) the secret, over the scalars of ristretto255.
+  // Share i is f(i) for a random polynomial f of degree threshold - 1 with f(0) = secret, over the
+  // scalars of ristretto255.
   std::vector<Bytes> split(const Bytes& secret, std::int64_t threshold, std::int64_t count) override {
     require_size(secret, key_size, "a secret");
     std::vector<Bytes> coefficients{secret};
@@ -173,8 +178,8 @@ class SodiumPrimitives final : public Primitives {
     for (Bytes& coefficient : coefficients) wipe(coefficient);
     return shares;
   }
-  // Lagrange's interpolation at 0.
-  Bytes combined(std::span<const SecretShare> shares) override {
+  // Lagrange interpolation at 0.
+  Bytes combine(std::span<const SecretShare> shares) override {
     Bytes secret(key_size, 0);
     for (const SecretShare& one : shares) {
       require_size(one.bytes, key_size, "a share");
@@ -188,7 +193,7 @@ class SodiumPrimitives final : public Primitives {
         multiply(below, difference);
       }
       Bytes inverse(key_size, 0);
-      if (crypto_core_ristretto255_scalar_invert(data(inverse), data(below)) != 0) throw ProtocolError("two shares have one index");
+      if (crypto_core_ristretto255_scalar_invert(data(inverse), data(below)) != 0) throw ProtocolError("two shares of a secret have the same index");
       multiply(above, inverse);
       multiply(above, one.bytes);
       Bytes sum(key_size, 0);
@@ -198,42 +203,42 @@ class SodiumPrimitives final : public Primitives {
     return secret;
   }
 
-  // Each key seals one message, so the nonce is 0.
-  Bytes sealed(const Bytes& key, const Bytes& plain, const Bytes& context) override {
+  // Each key seals one message only, so the nonce may be 0.
+  Bytes seal(const Bytes& key, const Bytes& plain, const Bytes& associated_data) override {
     Bytes out(plain.size() + crypto_aead_xchacha20poly1305_ietf_ABYTES, 0);
     const std::array<unsigned char, crypto_aead_xchacha20poly1305_ietf_NPUBBYTES> nonce{};
     unsigned long long size = 0;
-    crypto_aead_xchacha20poly1305_ietf_encrypt(data(out), &size, data(plain), plain.size(), data(context), context.size(), nullptr, nonce.data(),
+    crypto_aead_xchacha20poly1305_ietf_encrypt(data(out), &size, data(plain), plain.size(), data(associated_data), associated_data.size(), nullptr, nonce.data(),
                                                data(key));
     return out;
   }
-  std::optional<Bytes> opened(const Bytes& key, const Bytes& sealed, const Bytes& context) override {
+  std::optional<Bytes> unseal(const Bytes& key, const Bytes& sealed, const Bytes& associated_data) override {
     if (sealed.size() < crypto_aead_xchacha20poly1305_ietf_ABYTES) return std::nullopt;
     Bytes plain(sealed.size() - crypto_aead_xchacha20poly1305_ietf_ABYTES, 0);
     const std::array<unsigned char, crypto_aead_xchacha20poly1305_ietf_NPUBBYTES> nonce{};
     unsigned long long size = 0;
-    if (crypto_aead_xchacha20poly1305_ietf_decrypt(data(plain), &size, nullptr, data(sealed), sealed.size(), data(context), context.size(),
+    if (crypto_aead_xchacha20poly1305_ietf_decrypt(data(plain), &size, nullptr, data(sealed), sealed.size(), data(associated_data), associated_data.size(),
                                                    nonce.data(), data(key)) != 0) {
       return std::nullopt;
     }
     return plain;
   }
 
-  Bytes signature(const Bytes& message) override {
+  Bytes sign(const Bytes& message) override {
     if (signing_.empty()) throw ProtocolError("the coordinator has no key to sign with");
     Bytes out(crypto_sign_BYTES, 0);
     crypto_sign_detached(data(out), nullptr, data(message), message.size(), data(signing_));
     return out;
   }
   bool is_signed(const Bytes& message, const Bytes& signature, const std::string& public_key) override {
-    std::array<unsigned char, crypto_sign_PUBLICKEYBYTES> open{};
+    std::array<unsigned char, crypto_sign_PUBLICKEYBYTES> key{};
     std::size_t size = 0;
-    if (sodium_hex2bin(open.data(), open.size(), public_key.data(), public_key.size(), nullptr, &size, nullptr) != 0 || size != open.size())
+    if (sodium_hex2bin(key.data(), key.size(), public_key.data(), public_key.size(), nullptr, &size, nullptr) != 0 || size != key.size())
       return false;
-    return signature.size() == crypto_sign_BYTES && crypto_sign_verify_detached(data(signature), data(message), message.size(), open.data()) == 0;
+    return signature.size() == crypto_sign_BYTES && crypto_sign_verify_detached(data(signature), data(message), message.size(), key.data()) == 0;
   }
 
-  // Block by block, so that a block of the vector is read from memory once for all masks.
+  // Works block by block, so that each block of the vector is read from memory once for all masks.
   void mask(Bytes& vector, std::span<const SignedMask> masks) override {
     std::vector<MaskStream> streams;
     streams.reserve(masks.size());
@@ -282,14 +287,14 @@ std::unique_ptr<Primitives> real_primitives(int bits, const Bytes& signing_key) 
 Bytes signing_seed() { return random_bytes(crypto_sign_SEEDBYTES); }
 
 std::string signing_public_key(const Bytes& seed) {
-  if (sodium_init() < 0) throw std::runtime_error("libsodium cannot be used here");
+  if (sodium_init() < 0) throw std::runtime_error("libsodium cannot be initialised here");
   require_size(seed, crypto_sign_SEEDBYTES, "a signing key");
-  std::array<unsigned char, crypto_sign_PUBLICKEYBYTES> open{};
+  std::array<unsigned char, crypto_sign_PUBLICKEYBYTES> public_key{};
   std::array<unsigned char, crypto_sign_SECRETKEYBYTES> secret{};
-  crypto_sign_seed_keypair(open.data(), secret.data(), data(seed));
+  crypto_sign_seed_keypair(public_key.data(), secret.data(), data(seed));
   sodium_memzero(secret.data(), secret.size());
-  std::string text(2 * open.size() + 1, 0);
-  sodium_bin2hex(text.data(), text.size(), open.data(), open.size());
+  std::string text(2 * public_key.size() + 1, 0);
+  sodium_bin2hex(text.data(), text.size(), public_key.data(), public_key.size());
   text.pop_back();
   return text;
 }
@@ -297,7 +302,7 @@ std::string signing_public_key(const Bytes& seed) {
 Bytes elements(std::span<const std::int64_t> numbers, int bits) {
   const auto bytes = static_cast<std::size_t>(bits / 8);
   Bytes out(numbers.size() * bytes, 0);
-  for (std::size_t i = 0; i < numbers.size(); ++i) std::memcpy(out.data() + i * bytes, &numbers[i], bytes);  // modulo 2^bits, little-endian
+  for (std::size_t i = 0; i < numbers.size(); ++i) std::memcpy(out.data() + i * bytes, &numbers[i], bytes);  // the low bytes: modulo 2^bits
   return out;
 }
 

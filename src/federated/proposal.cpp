@@ -1,4 +1,5 @@
-#include "sotto/federated/proposal.hpp"
+// Completes sessions: nonce, threshold, noise, grid and plan.
+#include "federated/api/proposal.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -22,7 +23,7 @@ std::string fresh_nonce() {
 Session with_noise(Session session, double sigma) {
   SumItem& item = session.items.front();
   item.sigma = sigma;
-  item.grid = RoundedNoise::grid_for(sigma / std::sqrt(static_cast<double>(std::max<std::int64_t>(session.honest, 1))));
+  item.grid = grid_for_scale(sigma / std::sqrt(static_cast<double>(std::max<std::int64_t>(session.honest, 1))));
   session.plan = print(plan_of_sums(session));
   return session;
 }
@@ -40,30 +41,34 @@ Session begin_session(Session base) {
   if (base.threshold == 0) base.threshold = least_threshold(base.size(), base.colluding);
   base.honest = base.threshold - base.colluding;
   if (base.honest < 1) {
-    throw InvalidValue("where " + std::to_string(base.threshold) + " of " + std::to_string(base.size()) + " members open a sum and " +
-                       std::to_string(base.colluding) + " collude, they know every noise: let fewer collude, or have more members");
+    throw InvalidValue("with the threshold " + std::to_string(base.threshold) + " of " + std::to_string(base.size()) + " members, " +
+                       std::to_string(base.colluding) +
+                       " colluding members could know the noise of every member in a sum: let fewer collude, or have more members");
   }
   return base;
 }
 
 Session session_of_sums(Session base, SumItem item, double sigma) {
-  const Session made = with_noise(of_sums(std::move(base), std::move(item)), sigma);
-  require_sound(made);
-  return made;
+  Session session = with_noise(of_sums(std::move(base), std::move(item)), sigma);
+  require_sound(session);
+  return session;
 }
 
 Session session_of_sums(Session base, SumItem item, Epsilon epsilon, Delta delta) {
   const Session session = of_sums(std::move(base), std::move(item));
   const SumItem& sum = session.items.front();
-  const Plan to_fill = parse(std::to_string(sum.rounds + session.spare) + " * gaussian(?, " + shortest(sum.sensitivity) + ")");
-  const double least = additive_for(to_fill, epsilon, delta).scale();
-  for (double more = 0; more < 1e-3; more = more * 2 + 0x1p-52) {  // for the slack of rounded noise, which is tiny
-    Session made = with_noise(session, least * (1 + more));
-    if (sotto::epsilon(parse(made.plan), delta).value.upper > epsilon.value()) continue;
-    require_sound(made);
-    return made;
+  const Plan with_hole = parse(std::to_string(sum.rounds + session.spare) + " * gaussian(?, " + shortest(sum.sensitivity) + ")");
+  const double least = additive_for(with_hole, epsilon, delta).scale();
+  // The slack of rounded noise costs a little more than the ideal noise, so try slightly larger
+  // noise.
+  for (double more = 0; more < 1e-3; more = more * 2 + 0x1p-52) {
+    Session candidate = with_noise(session, least * (1 + more));
+    if (sotto::epsilon(parse(candidate.plan), delta).value.upper > epsilon.value()) continue;
+    require_sound(candidate);
+    return candidate;
   }
-  throw OutsideConditions("no noise was found at which all rounds cost at most epsilon = " + shortest(epsilon.value()) + ": state the noise itself");
+  throw OutsideConditions("no noise was found with which all rounds cost at most epsilon = " + shortest(epsilon.value()) + " at delta = " +
+                          shortest(delta.value()) + ": give sigma instead");
 }
 
 SumItem item_of_mean(const Session& base, ValueBounds bounds, double most) {

@@ -1,22 +1,23 @@
-// The coordinator's part of a round.
+// The coordinator's side of a round. It verifies members' messages, so that one faulty member is
+// blamed at once and does not spoil the round for all.
 #include <algorithm>
 #include <map>
 
-#include "messages.hpp"
+#include "federated/messages.hpp"
 
 namespace sotto {
 
 using namespace federated_detail;
 
 struct RelayRound::State {
-  const AgreedSession& agreed;
+  const SessionContext& context;
   Primitives& primitives;
   std::int64_t round;
   std::int64_t elements;
   RoundCheck check;
   Phase phase = Phase::keys;
   std::string failure = {};
-  // messages as they came, by sender
+  // Received messages, by sender.
   std::map<std::int64_t, Bytes> keys_of = {};
   std::map<std::int64_t, std::vector<SealedShares>> shares_of = {};
   std::map<std::int64_t, Bytes> masked_of = {};
@@ -24,15 +25,15 @@ struct RelayRound::State {
   std::map<std::int64_t, Bytes> signature_of = {};
   std::map<std::int64_t, std::map<std::int64_t, Bytes>> revealed_by = {};
   std::map<std::int64_t, Keys> keys = {};
-  // what was made of them
+  // Messages to members.
   Bytes key_list = {};
-  std::map<std::int64_t, Bytes> share_lists = {};  // by member
-  Bytes list = {};                                 // its bytes
+  std::map<std::int64_t, Bytes> share_lists = {};  // by receiver
+  Bytes list = {};                                 // bytes of the list of survivors
   SurvivorList survivors = {};
   Bytes list_message = {}, signatures_message = {}, opening = {};
 
-  [[nodiscard]] std::int64_t threshold() const { return agreed.session.threshold; }
-  [[nodiscard]] Bytes message(Kind kind, Bytes body) const { return unsigned_message(agreed, kind, round, std::move(body)); }
+  [[nodiscard]] std::int64_t threshold() const { return context.session.threshold; }
+  [[nodiscard]] Bytes message(Kind kind, Bytes body) const { return unsigned_message(context, kind, round, std::move(body)); }
   static std::vector<NamedBytes> named(const std::map<std::int64_t, Bytes>& all) {
     std::vector<NamedBytes> list;
     for (const auto& [member, bytes] : all) list.push_back({member, bytes});
@@ -41,97 +42,98 @@ struct RelayRound::State {
 
   [[nodiscard]] bool is_sharer(std::int64_t member) const { return shares_of.contains(member); }
 
-  void take_keys(std::int64_t from, const Bytes& bytes) {
+  void receive_keys(std::int64_t from, const Bytes& bytes) {
     const Envelope envelope = read_from(from, bytes, Kind::keys);
-    Keys shown = read_keys(envelope.body, agreed.session.size());
-    if (const auto known = keys_of.find(from); known != keys_of.end()) {
-      if (known->second != bytes) {
-        throw ProtocolError(name_of(agreed, from) + " sent two sets of keys in one round: another process takes part with its key");
+    Keys public_keys = read_keys(envelope.body, context.session.size());
+    if (const auto earlier = keys_of.find(from); earlier != keys_of.end()) {
+      if (earlier->second != bytes) {
+        throw ProtocolError(name_of(context, from) + " sent two sets of keys in one round: two processes take part with its key, and one must stop");
       }
       return;
     }
-    if (phase != Phase::keys) throw LateMessage(name_of(agreed, from) + " sent its keys too late: it takes part from the next round on");
+    if (phase != Phase::keys) throw LateMessage(name_of(context, from) + " sent its keys too late: it takes part from the next round on");
     keys_of[from] = bytes;
-    keys[from] = std::move(shown);
-    if (answered() == agreed.session.size()) close();
+    keys[from] = std::move(public_keys);
+    if (answered() == context.session.size()) close();
   }
 
-  void take_shares(std::int64_t from, const Bytes& bytes) {
+  void receive_shares(std::int64_t from, const Bytes& bytes) {
     const Envelope envelope = read_from(from, bytes, Kind::shares);
-    auto dealt = read_shares(envelope.body, agreed.session.size());
+    auto dealt = read_shares(envelope.body, context.session.size());
     if (is_sharer(from)) return;
-    if (phase < Phase::shares || !keys_of.contains(from)) throw ProtocolError(name_of(agreed, from) + " sent its shares before its keys were shown");
-    if (phase != Phase::shares) throw LateMessage(name_of(agreed, from) + " sent its shares too late: it takes part from the next round on");
+    if (phase < Phase::shares || !keys_of.contains(from)) throw ProtocolError(name_of(context, from) + " sent its shares before the key list that contains its keys");
+    if (phase != Phase::shares) throw LateMessage(name_of(context, from) + " sent its shares too late: it takes part from the next round on");
     std::vector<std::int64_t> to;
     for (const SealedShares& one : dealt) {
-      if (one.from != from) throw ProtocolError(name_of(agreed, from) + " deals shares in the name of another");
+      if (one.from != from) throw ProtocolError(name_of(context, from) + " deals shares in the name of another");
       to.push_back(one.to);
     }
     std::vector<std::int64_t> expected;
     for (const auto& [member, unused] : keys_of) {
       if (member != from) expected.push_back(member);
     }
-    if (to != expected) throw ProtocolError(name_of(agreed, from) + " did not deal a share to every member");
+    if (to != expected) throw ProtocolError(name_of(context, from) + " did not deal a share to every member");
     shares_of[from] = std::move(dealt);
     if (shares_of.size() == keys_of.size()) close();
   }
 
-  void take_masked(std::int64_t from, const Bytes& bytes) {
+  void receive_masked(std::int64_t from, const Bytes& bytes) {
     const Envelope envelope = read_from(from, bytes, Kind::masked);
     if (masked_of.contains(from)) return;
-    if (phase < Phase::masked || !is_sharer(from)) throw ProtocolError(name_of(agreed, from) + " sent its vector before its shares were passed on");
-    if (phase != Phase::masked) throw LateMessage(name_of(agreed, from) + " sent its vector too late: it is not in the sum");
+    if (phase < Phase::masked || !is_sharer(from)) throw ProtocolError(name_of(context, from) + " sent its vector before the list of shares");
+    if (phase != Phase::masked) throw LateMessage(name_of(context, from) + " sent its vector too late: it is not in the sum");
     const Masked masked = read_masked(envelope.body);
     if (masked.sharers != sharers_hash(primitives, members_of(shares_of))) {
-      throw ProtocolError(name_of(agreed, from) + " masked its vector for other members than those who dealt shares");
+      throw ProtocolError(name_of(context, from) + " masked its vector for other members than those that dealt shares");
     }
-    const Member& sender = agreed.session.members[static_cast<std::size_t>(from)];
-    if (!primitives.is_signed(sharers_statement(agreed, round, from, masked.sharers), masked.statement, sender.key)) {
-      throw ProtocolError(sender.name + " did not sign for whom its vector is masked");
+    const Member& sender = context.session.members[static_cast<std::size_t>(from)];
+    if (!primitives.is_signed(sharers_statement(context, round, from, masked.sharers), masked.statement, sender.key)) {
+      throw ProtocolError(sender.name + " did not sign the sharers for which its vector is masked");
     }
-    Bytes alone;
-    add_vector(agreed, primitives, from, alone, masked.vector, elements);
+    Bytes unused;  // verifies the size
+    add_vector(context, primitives, from, unused, masked.vector, elements);
     statement_of[from] = masked.statement;
     masked_of[from] = bytes;
     if (masked_of.size() == shares_of.size()) close();
   }
 
-  void take_signature(std::int64_t from, const Bytes& bytes) {
+  void receive_signature(std::int64_t from, const Bytes& bytes) {
     const Envelope envelope = read_from(from, bytes, Kind::list_signature);
     if (signature_of.contains(from)) return;
-    if (phase < Phase::signatures || !is_sharer(from)) throw ProtocolError(name_of(agreed, from) + " signed a list before there was one");
-    if (envelope.body != list) throw ProtocolError(name_of(agreed, from) + " signed another list of survivors");
+    if (phase < Phase::signatures || !is_sharer(from)) throw ProtocolError(name_of(context, from) + " signed a list of survivors before one was sent");
+    if (envelope.body != list) throw ProtocolError(name_of(context, from) + " signed another list of survivors");
     if (phase != Phase::signatures) return;
     signature_of[from] = bytes;
     if (static_cast<std::int64_t>(signature_of.size()) >= threshold()) close();
   }
 
-  void take_reveal(std::int64_t from, const Bytes& bytes) {
+  void receive_reveal(std::int64_t from, const Bytes& bytes) {
     const Envelope envelope = read_from(from, bytes, Kind::reveal);
     if (phase == Phase::done || revealed_by.contains(from)) return;
     if (phase != Phase::reveals || !is_sharer(from))
-      throw ProtocolError(name_of(agreed, from) + " revealed shares before t members had signed one list");
+      throw ProtocolError(name_of(context, from) + " revealed shares before t members had signed one list");
     std::map<std::int64_t, Bytes> shares;
-    for (const NamedBytes& one : read_named(envelope.body, agreed.session.size())) {
+    for (const NamedBytes& one : read_named(envelope.body, context.session.size())) {
       const auto dealer = keys.find(one.member);
-      if (dealer == keys.end()) throw ProtocolError(name_of(agreed, from) + " reveals shares of somebody who dealt none");
+      if (dealer == keys.end()) throw ProtocolError(name_of(context, from) + " reveals a share of a member that dealt no shares");
       const bool survived = std::binary_search(survivors.survivors.begin(), survivors.survivors.end(), one.member);
       const auto holder = static_cast<std::size_t>(from);
       const Bytes& expected = survived ? dealer->second.self_shares[holder] : dealer->second.mask_shares[holder];
-      if (share_hash(primitives, agreed, round, one.member, from, survived ? "self share" : "mask share", one.bytes) != expected) {
-        throw ProtocolError(name_of(agreed, from) + " revealed another share than " + name_of(agreed, one.member) + " dealt to it");
+      if (share_hash(primitives, context, round, one.member, from, survived ? "self share" : "mask share", one.bytes) != expected) {
+        throw ProtocolError(name_of(context, from) + " revealed another share than " + name_of(context, one.member) + " dealt to it");
       }
       shares[one.member] = one.bytes;
     }
-    if (members_of(shares) != survivors.sharers) throw ProtocolError(name_of(agreed, from) + " did not reveal a share of every sharer");
+    if (members_of(shares) != survivors.sharers) throw ProtocolError(name_of(context, from) + " did not reveal a share of every sharer");
     revealed_by[from] = std::move(shares);
     if (static_cast<std::int64_t>(revealed_by.size()) >= threshold()) close();
   }
 
+  // Reads a signed message and verifies that it came over its sender's connection.
   Envelope read_from(std::int64_t from, const Bytes& bytes, Kind kind) {
-    Envelope envelope = read_signed(agreed, primitives, bytes, kind, round);
+    Envelope envelope = read_signed(context, primitives, bytes, kind, round);
     if (envelope.sender != from)
-      throw ProtocolError("a message of " + name_of(agreed, envelope.sender) + " came over the connection of " + name_of(agreed, from));
+      throw ProtocolError("a message of " + name_of(context, envelope.sender) + " arrived over the connection of " + name_of(context, from));
     return envelope;
   }
 
@@ -164,11 +166,12 @@ struct RelayRound::State {
     }
   }
 
+  // Closes the phase, as described at RelayRound::close().
   void close() {
     if (phase == Phase::done || phase == Phase::failed) return;
     if (answered() < threshold()) {
       static const char* const what[] = {"sent keys", "dealt shares", "sent a vector", "signed the list of survivors", "revealed shares"};
-      failure = "round " + std::to_string(round) + " failed: " + std::to_string(answered()) + " of " + std::to_string(agreed.session.size()) +
+      failure = "round " + std::to_string(round) + " failed: " + std::to_string(answered()) + " of " + std::to_string(context.session.size()) +
                 " members " + what[static_cast<int>(phase)] + " in time, and " + std::to_string(threshold()) + " are needed";
       phase = Phase::failed;
       return;
@@ -178,7 +181,7 @@ struct RelayRound::State {
       case Phase::shares: close_shares(); break;
       case Phase::masked:
         survivors = {members_of(shares_of), members_of(masked_of)};
-        list = to_bytes(agreed, round, survivors);
+        list = to_bytes(context, round, survivors);
         list_message = message(Kind::list, to_bytes(ListMessage{list, named(statement_of)}));
         break;
       case Phase::signatures: signatures_message = message(Kind::list_signatures, to_bytes(named(signature_of))); break;
@@ -188,6 +191,7 @@ struct RelayRound::State {
     phase = static_cast<Phase>(static_cast<int>(phase) + 1);
   }
 
+  // Sorts the shares by receiver.
   void close_shares() {
     for (const auto& [member, unused] : shares_of) {
       std::vector<SealedShares> to_member;
@@ -200,6 +204,8 @@ struct RelayRound::State {
     }
   }
 
+  // Combines the shares of the revealed secrets, publishes them, and verifies the result as members
+  // do.
   void open() {
     std::vector<NamedBytes> secrets;
     for (const std::int64_t dealer : survivors.sharers) {
@@ -207,9 +213,9 @@ struct RelayRound::State {
       for (const auto& [holder, revealed] : revealed_by) {
         if (static_cast<std::int64_t>(shares.size()) < threshold()) shares.push_back({holder + 1, revealed.at(dealer)});
       }
-      secrets.push_back({dealer, primitives.combined(shares)});
+      secrets.push_back({dealer, primitives.combine(shares)});
     }
-    opening = message(Kind::opening, Writer().bytes(list).bytes(to_bytes(named(signature_of))).bytes(to_bytes(secrets)).made());
+    opening = message(Kind::opening, Writer().bytes(list).bytes(to_bytes(named(signature_of))).bytes(to_bytes(secrets)).build());
     try {
       check.key_list(key_list);
       check.opening(opening);
@@ -222,8 +228,8 @@ struct RelayRound::State {
   }
 };
 
-RelayRound::RelayRound(const AgreedSession& agreed, Primitives& primitives, std::int64_t round, std::int64_t elements)
-    : state_(new State{agreed, primitives, round, elements, RoundCheck(agreed, primitives, round, elements)}) {}
+RelayRound::RelayRound(const SessionContext& context, Primitives& primitives, std::int64_t round, std::int64_t elements)
+    : state_(new State{context, primitives, round, elements, RoundCheck(context, primitives, round, elements)}) {}
 RelayRound::~RelayRound() = default;
 
 RelayRound::Phase RelayRound::phase() const { return state_->phase; }
@@ -236,16 +242,18 @@ const std::optional<RoundResult>& RelayRound::result() const { return state_->ch
 void RelayRound::receive(std::int64_t from, const Bytes& message) {
   State& s = *state_;
   switch (read_envelope(message).kind) {
-    case Kind::keys: return s.take_keys(from, message);
-    case Kind::shares: return s.take_shares(from, message);
-    case Kind::masked: return s.take_masked(from, message);
-    case Kind::list_signature: return s.take_signature(from, message);
-    case Kind::reveal: return s.take_reveal(from, message);
-    default: throw ProtocolError(name_of(s.agreed, from) + " sent a message that has no place in a round");
+    case Kind::keys: return s.receive_keys(from, message);
+    case Kind::shares: return s.receive_shares(from, message);
+    case Kind::masked: return s.receive_masked(from, message);
+    case Kind::list_signature: return s.receive_signature(from, message);
+    case Kind::reveal: return s.receive_reveal(from, message);
+    default: throw ProtocolError(name_of(s.context, from) + " sent a message of kind " + std::to_string(static_cast<int>(read_envelope(message).kind)) +
+                                 ", which does not belong to a round");
   }
 }
 
-// key_list, share_list, list, list_signatures, opening, then the survivors' vectors; members that dropped see the end, too.
+// The messages are key_list, share_list, list, list_signatures, opening and the survivors' vectors.
+// A member that dropped gets the key list, the opening and the vectors, too.
 std::size_t RelayRound::messages_for(std::int64_t member) const {
   const State& s = *state_;
   if (s.phase == Phase::done) return 2 + (s.is_sharer(member) ? 3 : 0) + s.masked_of.size();

@@ -1,4 +1,5 @@
-#include "sotto/federated/tls.hpp"
+// Makes and reads TLS certificates, by OpenSSL.
+#include "federated/api/tls.hpp"
 
 #include <openssl/bio.h>
 #include <openssl/ec.h>
@@ -10,7 +11,7 @@
 #include <cstdio>
 #include <memory>
 
-#include "sotto/federated/session.hpp"
+#include "federated/api/session.hpp"
 #include "sotto/random/random.hpp"
 
 namespace sotto {
@@ -25,8 +26,8 @@ struct Free {
 template <class T>
 using Owned = std::unique_ptr<T, Free>;
 
-void require(bool worked, const char* what) {
-  if (!worked) throw std::runtime_error(std::string("no certificate can be made here: ") + what);
+void require(bool worked, const char* part) {
+  if (!worked) throw std::runtime_error(std::string("OpenSSL cannot make a certificate here: setting \"") + part + "\" failed. Check its configuration");
 }
 
 void extend(X509* certificate, int kind, const char* value) {
@@ -60,7 +61,7 @@ TlsIdentity make_tls_identity(std::chrono::seconds valid_for) {
   const Owned<X509> certificate(X509_new());
   require(key != nullptr && certificate != nullptr, "ECDSA on P-256");
   const std::uint64_t serial = Random::here().word() >> 1U;
-  std::array<char, 17> subject{};  // of its own, so that certificates are found by it
+  std::array<char, 17> subject{};  // unique, since TLS libraries look certificates up by their subject
   (void)std::snprintf(subject.data(), subject.size(), "%016llx", static_cast<unsigned long long>(serial));
   X509* x = certificate.get();
   require(X509_set_version(x, 2) == 1 && ASN1_INTEGER_set_uint64(X509_get_serialNumber(x), serial) == 1, "serial number");
@@ -79,15 +80,15 @@ TlsIdentity make_tls_identity(std::chrono::seconds valid_for) {
           pem([&](BIO* bio) { return PEM_write_bio_X509(bio, x); })};
 }
 
-void require_current(const std::string& certificate, const std::string& whose) {
+void require_valid_certificate(const std::string& certificate, const std::string& whose) {
   const Owned<BIO> bio(BIO_new_mem_buf(certificate.data(), static_cast<int>(certificate.size())));
   const Owned<X509> x(bio == nullptr ? nullptr : PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr));
-  if (x == nullptr) throw ProtocolError(whose + " certificate cannot be read: it must be X.509 in PEM");
+  if (x == nullptr) throw ProtocolError(whose + " certificate cannot be read: it must be an X.509 certificate in PEM");
   if (X509_cmp_current_time(X509_get0_notAfter(x.get())) < 0) {
-    throw ProtocolError(whose + " certificate expired on " + day_of(X509_get0_notAfter(x.get())) + ": make a new one, and a new session with it");
+    throw ProtocolError(whose + " certificate expired on " + day_of(X509_get0_notAfter(x.get())) + ": make a new one, and a new session that lists it");
   }
   if (X509_cmp_current_time(X509_get0_notBefore(x.get())) > 0) {
-    throw ProtocolError(whose + " certificate is not valid before " + day_of(X509_get0_notBefore(x.get())) + ": is this machine's clock right?");
+    throw ProtocolError(whose + " certificate is not valid before " + day_of(X509_get0_notBefore(x.get())) + ": set this machine's clock, or wait");
   }
 }
 

@@ -1,5 +1,6 @@
-// A checkpoint's file is "sotto checkpoint 1", AES-256-GCM of the text, and its tag. Each has a key of its own, so the nonce is 0.
-#include "sotto/ledger/checkpoint.hpp"
+// A checkpoint's file is the line "sotto checkpoint 1", the AES-256-GCM ciphertext of the text, and
+// the tag. Every file has another key, so the nonce is 0.
+#include "ledger/api/checkpoint.hpp"
 
 #include <fcntl.h>
 #include <openssl/evp.h>
@@ -12,11 +13,12 @@
 #include <limits>
 #include <memory>
 
-#include "chain.hpp"
-#include "file.hpp"
-#include "sotto/core/file.hpp"
+#include "ledger/chain/chain.hpp"
+#include "ledger/chain/file.hpp"
+#include "core/api/file.hpp"
+#include "core/api/hexadecimal.hpp"
 #include "sotto/random/random.hpp"
-#include "text.hpp"
+#include "ledger/chain/text.hpp"
 
 namespace sotto {
 namespace {
@@ -26,19 +28,21 @@ namespace fs = std::filesystem;
 constexpr const char* title = "sotto checkpoint 1\n";
 constexpr std::size_t tag_size = 16;
 
+// A digest, since a request id may have any characters.
 std::string name_of(const std::string& request) { return digest(request).substr(0, 32); }
-fs::path place_of(const fs::path& folder, const std::string& request, std::int64_t number) {
+fs::path path_of(const fs::path& folder, const std::string& request, std::int64_t number) {
   return folder / (name_of(request) + "." + std::to_string(number) + ".checkpoint");
 }
 
-[[noreturn]] void fail(const std::string& what, const fs::path& place) {
-  throw LedgerError(what + " " + place.string() + ": " + std::strerror(errno));
+[[noreturn]] void fail(const std::string& what, const fs::path& path) {
+  throw LedgerError(what + " " + path.string() + ": " + std::strerror(errno));
 }
 
 const unsigned char* bytes_of(const std::string& text) { return reinterpret_cast<const unsigned char*>(text.data()); }
 unsigned char* bytes_of(std::string& text) { return reinterpret_cast<unsigned char*>(text.data()); }
 
-// The key of a file: of the salt, which is in its mark alone, and of the ledger's private key.
+// Derives a file's key from the ledger's private key and the salt. The salt is stored only in the
+// checkpoint's mark, so a file without a mark cannot be decrypted, not even by the key's owner.
 std::string key_of(const Ledger& ledger, const std::string& request, std::int64_t number, const std::string& salt) {
   return ledger.secret_for("checkpoint\n" + ledger.id() + "\n" + request + "\n" + std::to_string(number) + "\n" + salt);
 }
@@ -47,27 +51,29 @@ struct Free {
   void operator()(EVP_CIPHER_CTX* context) const { EVP_CIPHER_CTX_free(context); }  // wipes the key
 };
 
-// One call after the other while all of them work.
+// AES-256-GCM in one direction. After a step fails all later ones do nothing, and good() is false.
 class Cipher {
  public:
   explicit Cipher(const std::string& key, bool encrypts) : context_(EVP_CIPHER_CTX_new()) {
     const std::array<unsigned char, 12> nonce{};
     good_ = context_ != nullptr && EVP_CipherInit_ex(context_.get(), EVP_aes_256_gcm(), nullptr, bytes_of(key), nonce.data(), encrypts ? 1 : 0) == 1;
   }
-  std::string of(const std::string& text) {
-    std::string made(text.size(), 0);
+  // Encrypts or decrypts the text.
+  std::string run(const std::string& text) {
+    std::string result(text.size(), 0);
     constexpr std::size_t at_once = std::size_t{1} << 30U;
     for (std::size_t from = 0; good_ && from < text.size(); from += at_once) {
       const int size = static_cast<int>(std::min(at_once, text.size() - from));
       int done = 0;
-      good_ = EVP_CipherUpdate(context_.get(), bytes_of(made) + from, &done, bytes_of(text) + from, size) == 1 && done == size;
+      good_ = EVP_CipherUpdate(context_.get(), bytes_of(result) + from, &done, bytes_of(text) + from, size) == 1 && done == size;
     }
-    return made;
+    return result;
   }
-  bool ends() {
+  // Returns, when decrypting, whether the text has the expected tag.
+  bool finish() {
     int done = 0;
-    std::array<unsigned char, tag_size> none{};
-    return good_ = good_ && EVP_CipherFinal_ex(context_.get(), none.data(), &done) == 1;
+    std::array<unsigned char, tag_size> unused{};
+    return good_ = good_ && EVP_CipherFinal_ex(context_.get(), unused.data(), &done) == 1;
   }
   std::string tag() {
     std::string tag(tag_size, 0);
@@ -82,57 +88,66 @@ class Cipher {
   bool good_;
 };
 
-// A mark's seal is the digest of the file and the salt.
+// The seal in a mark: the digest of the file, and the salt of its key.
 struct Seal {
   std::string digest, salt;
 };
-Seal parts_of(const std::string& seal) {
+Seal parse_seal(const std::string& seal) {
   const auto words = ledger_detail::words_of(seal);
-  if (words.size() != 2) throw LedgerError("the mark of a checkpoint cannot be read: another version of sotto wrote it");
+  if (words.size() != 2) throw LedgerError("the ledger's mark of a checkpoint has " + std::to_string(words.size()) +
+                                            " words instead of 2: another version of sotto wrote it. Resume with that version");
   return {words[0], words[1]};
 }
 
-std::optional<std::string> contents_of(const fs::path& place) {
+std::optional<std::string> contents_of(const fs::path& path) {
   try {
-    return read_text_file(place, std::numeric_limits<std::int64_t>::max());  // as large as the parameters that a run keeps
+    return read_text_file(path, std::numeric_limits<std::int64_t>::max());  // no limit: a checkpoint is as large as the model
   } catch (const FileError& error) {
     if (error.is_absent()) return std::nullopt;
     throw LedgerError(error.what());
   }
 }
 
-// The bytes of the file that is marked. LedgerError.
+// Returns the bytes of the marked file. Throws LedgerError if the file is absent, or if somebody
+// put an older or another file in its place: resuming from it would draw noise a second time.
 std::string marked_bytes(const fs::path& folder, const std::string& request, const CheckpointMark& mark) {
-  const fs::path place = place_of(folder, request, mark.number);
-  auto bytes = contents_of(place);
-  if (!bytes) throw LedgerError("the last checkpoint that the ledger marks, " + place.string() + ", is not there");
-  if (digest(*bytes) != parts_of(mark.seal).digest) {
-    throw LedgerError("the checkpoint " + place.string() + " is not the one that the ledger marks: it was changed, or another was put in its place");
+  const fs::path path = path_of(folder, request, mark.number);
+  auto bytes = contents_of(path);
+  if (!bytes) throw LedgerError("the last checkpoint that the ledger marks, number " + std::to_string(mark.number) + " in " + path.string() +
+                                ", is absent: put the file back, or give the folder that the run started with");
+  if (digest(*bytes) != parse_seal(mark.seal).digest) {
+    throw LedgerError("the checkpoint " + path.string() + " is not the one that the ledger marks as number " + std::to_string(mark.number) +
+                      ": it was changed or replaced. Put the marked file back");
   }
   return std::move(*bytes);
 }
 
-std::string opened(const Ledger& ledger, const std::string& request, const CheckpointMark& mark, const std::string& bytes) {
+std::string decrypt(const Ledger& ledger, const std::string& request, const CheckpointMark& mark, const std::string& bytes) {
   const std::size_t start = std::strlen(title);
-  if (bytes.rfind(title, 0) != 0 || bytes.size() < start + tag_size) throw LedgerError("the checkpoint was written by another version of sotto");
-  Cipher cipher(key_of(ledger, request, mark.number, parts_of(mark.seal).salt), false);
-  std::string text = cipher.of(bytes.substr(start, bytes.size() - start - tag_size));
+  if (bytes.rfind(title, 0) != 0 || bytes.size() < start + tag_size) {
+    throw LedgerError("checkpoint " + std::to_string(mark.number) + " of request " + request +
+                      " was written by another version of sotto: resume with that version");
+  }
+  Cipher cipher(key_of(ledger, request, mark.number, parse_seal(mark.seal).salt), false);
+  std::string text = cipher.run(bytes.substr(start, bytes.size() - start - tag_size));
   cipher.expect(bytes.substr(bytes.size() - tag_size));
-  if (!cipher.ends()) throw LedgerError("the checkpoint opens with another key to the ledger: go on as whoever started the run");
+  if (!cipher.finish()) throw LedgerError("checkpoint " + std::to_string(mark.number) + " of request " + request +
+                      " cannot be decrypted with this signing key: resume with the key of the user who started the run");
   return text;
 }
 
-void write_durably(const fs::path& place, const std::string& bytes) {
-  unlink(place.c_str());  // of a run that was stopped before it was marked
-  if (!ledger_detail::write_new_file(place.string(), bytes)) throw LedgerError("somebody else writes " + place.string());
+void write_durably(const fs::path& path, const std::string& bytes) {
+  unlink(path.c_str());  // left by a run that was stopped before it marked the file
+  if (!ledger_detail::write_new_file(path.string(), bytes)) throw LedgerError("another program created " + path.string() + " at this moment: give a folder that no other program uses");
 }
 
+// Deletes the request's checkpoints with another number.
 void remove_all_but(const fs::path& folder, const std::string& request, std::int64_t number) {
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(folder, ignored)) {
     const std::string name = entry.path().filename().string();
     const bool is_own = name.rfind(name_of(request) + ".", 0) == 0 && entry.path().extension() == ".checkpoint";
-    if (is_own && entry.path() != place_of(folder, request, number)) unlink(entry.path().c_str());
+    if (is_own && entry.path() != path_of(folder, request, number)) unlink(entry.path().c_str());
   }
 }
 
@@ -142,27 +157,28 @@ CheckpointFile::CheckpointFile(Ledger& ledger, const fs::path& folder, std::stri
     : ledger_(ledger), folder_(folder), request_(std::move(request)) {
   if (folder_.empty()) return;
   try {
-    lock_ = LockFile::held(folder_ / (name_of(request_) + ".lock"));
+    lock_ = LockFile::try_lock(folder_ / (name_of(request_) + ".lock"));
   } catch (const std::runtime_error& error) {
     throw LedgerError(error.what());
   }
-  if (!lock_) throw LedgerError("another process is at this request: wait for it, or stop it");
+  if (!lock_) throw LedgerError("another process runs request " + request_ + " (it holds " + (folder_ / (name_of(request_) + ".lock")).string() +
+                                "): wait for it, or stop it");
 }
 
 CheckpointFile::~CheckpointFile() = default;
 
-void CheckpointFile::require_place(const Ledger& ledger, const fs::path& folder) {
+void CheckpointFile::require_folder(const Ledger& ledger, const fs::path& folder) {
   if (folder.empty()) return;
-  if (access(folder.c_str(), W_OK | X_OK) != 0) fail("a training keeps how far it came in", folder);
+  if (access(folder.c_str(), W_OK | X_OK) != 0) fail("cannot write checkpoints into the folder", folder);
   ledger.require_checkpoints();
 }
 
 std::optional<std::string> CheckpointFile::obstacle(const Ledger& ledger, const fs::path& folder, const std::string& request) {
   try {
-    if (folder.empty()) return "no checkpoints are kept";
+    if (folder.empty()) return "no folder for checkpoints was given";
     const auto mark = ledger.checkpoint(request);
-    if (!mark) return "it had come to no checkpoint";
-    (void)opened(ledger, request, *mark, marked_bytes(folder, request, *mark));
+    if (!mark) return "it was stopped before its first checkpoint";
+    (void)decrypt(ledger, request, *mark, marked_bytes(folder, request, *mark));
     return std::nullopt;
   } catch (const std::exception& error) {
     return error.what();
@@ -173,32 +189,37 @@ std::optional<std::string> CheckpointFile::read() {
   if (folder_.empty()) return std::nullopt;
   const auto mark = ledger_.checkpoint(request_);
   if (!mark) return std::nullopt;
-  std::string text = opened(ledger_, request_, *mark, marked_bytes(folder_, request_, *mark));
+  std::string text = decrypt(ledger_, request_, *mark, marked_bytes(folder_, request_, *mark));
   number_ = mark->number;
   return text;
 }
 
-std::string CheckpointFile::sealed(std::int64_t number, const std::string& text) const {
+std::string CheckpointFile::write_sealed(std::int64_t number, const std::string& text) const {
+  // The salt is in memory only until the mark is in the ledger. A crash before that makes the file
+  // undecryptable, and the run continues from the checkpoint before it.
   std::array<std::uint64_t, 4> words{};
   for (std::uint64_t& word : words) word = Random::here().word();
-  const std::string salt = ledger_detail::hexadecimal({reinterpret_cast<const unsigned char*>(words.data()), sizeof words});
+  const std::string salt = hexadecimal({reinterpret_cast<const unsigned char*>(words.data()), sizeof words});
   Cipher cipher(key_of(ledger_, request_, number, salt), true);
-  std::string bytes = title + cipher.of(text);
-  cipher.ends();
+  std::string bytes = title + cipher.run(text);
+  cipher.finish();
   bytes += cipher.tag();
-  if (!cipher.good()) throw LedgerError("AES-256-GCM is not available");
-  write_durably(place_of(folder_, request_, number), bytes);
+  if (!cipher.good()) throw LedgerError("OpenSSL offers no AES-256-GCM here, so no checkpoint can be written: check its configuration");
+  write_durably(path_of(folder_, request_, number), bytes);
   return digest(bytes) + " " + salt;
 }
 
 std::string CheckpointFile::prepare(const std::string& text) {
   if (folder_.empty()) return "";
-  return sealed(number_ = 0, text);
+  return write_sealed(number_ = 0, text);
 }
 
 void CheckpointFile::write(const std::string& text) {
   if (folder_.empty()) return;
-  const std::string seal = sealed(number_ + 1, text);
+  // File first: a crash here leaves a file that nobody can decrypt, and the mark of the one before
+  // it.
+  const std::string seal = write_sealed(number_ + 1, text);
+  // Then the mark: a crash after it leaves two files, of which the run resumes from the marked one.
   ledger_.mark_checkpoint(request_, {number_ + 1, seal});
   remove_all_but(folder_, request_, ++number_);
 }

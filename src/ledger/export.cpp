@@ -1,18 +1,19 @@
-// A ledger as lines of JSON, and back.
-#include "export.hpp"
+// Writes a ledger as lines of JSON, and reads it back. An import accepts only the exact bytes that
+// an export writes, of a ledger that passes the full verification.
+#include "ledger/export.hpp"
 
 #include <sstream>
 
-#include "chain.hpp"
+#include "ledger/chain/chain.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
-#include "sotto/core/json.hpp"
-#include "sotto/core/text.hpp"
+#include "core/api/json.hpp"
+#include "core/api/text.hpp"
 #include "sotto/ledger/ledger.hpp"
-#include "store.hpp"
-#include "text.hpp"
-#include "verified_chain.hpp"
-#include "writer.hpp"
+#include "ledger/chain/store.hpp"
+#include "ledger/chain/text.hpp"
+#include "ledger/chain/verified_chain.hpp"
+#include "ledger/writer.hpp"
 
 namespace sotto {
 namespace {
@@ -23,7 +24,7 @@ using Contents = Ledger::Store::Contents;
 constexpr const char* schema_1 = "sotto.ledger/1";
 constexpr const char* schema_2 = "sotto.ledger/2";
 
-// --- Written ---
+// --- Export ---
 
 std::string text_of_version_1(const Contents& contents) {
   const auto& f = contents.founding;
@@ -42,7 +43,7 @@ std::string text_of_version_1(const Contents& contents) {
               {"amount", r.amount},
               {"delta", r.delta},
               {"hash", r.hash}};
-    if (const auto kept = contents.answers.find(r.request); kept != contents.answers.end()) line["answer"] = kept->second;
+    if (const auto answer = contents.answers.find(r.request); answer != contents.answers.end()) line["answer"] = answer->second;
     text += line.dump() + "\n";
   }
   return text;
@@ -55,13 +56,13 @@ std::string text_of(const Contents& contents) {
   for (std::size_t i = 0; i < terms.size(); ++i) founding[Ledger::Store::founding_names[i]] = *terms[i];
   std::string text = founding.dump() + "\n";
   for (const Record& r : contents.records) {
-    const auto kept = r.kind == "answer" ? contents.answers.find(r.request) : contents.answers.end();
-    text += ledger_detail::line_of(r, kept == contents.answers.end() ? std::nullopt : std::optional(kept->second)) + "\n";
+    const auto answer = r.kind == "answer" ? contents.answers.find(r.request) : contents.answers.end();
+    text += ledger_detail::line_of(r, answer == contents.answers.end() ? std::nullopt : std::optional(answer->second)) + "\n";
   }
   return text;
 }
 
-// --- Read ---
+// --- Import ---
 
 void read_lines_of_version_1(std::istringstream& lines, Contents& contents) {
   contents.founding.hash = ledger_detail::first_hash_of_version_1(contents.founding);
@@ -83,13 +84,13 @@ void read_lines_of_version_1(std::istringstream& lines, Contents& contents) {
   }
 }
 
-Contents read(const std::string& exported) {
-  std::istringstream lines(exported);
+Contents read(const std::string& text) {
+  std::istringstream lines(text);
   std::string line;
-  if (!std::getline(lines, line)) throw LedgerError("there is nothing to import");
+  if (!std::getline(lines, line)) throw LedgerError("the import is empty: it must be the text of an exported ledger");
   const Json f = Json::parse(line);
   const std::string schema = f.at("schema");
-  if (schema != schema_1 && schema != schema_2) throw LedgerError("this is not an exported ledger");
+  if (schema != schema_1 && schema != schema_2) throw LedgerError("the import has the schema '" + schema.substr(0, 100) + "', and an exported ledger has " + schema_1 + " or " + schema_2);
   Contents contents{.version = schema == schema_1 ? 1 : 2, .founding = {}};
   if (contents.version == 1) {
     auto& g = contents.founding;
@@ -112,29 +113,31 @@ Contents read(const std::string& exported) {
     if (e.contains("answer")) contents.answers.emplace(r.request, e.at("answer").text());
     contents.records.push_back(std::move(r));
   }
-  // what reads alike is written alike: every byte counts
-  if (const std::string written = text_of(contents); written != exported && escaped_json(written) != exported)
-    throw LedgerError("the import was changed: it is not as an export wrote it");
+  // The text must be, byte for byte, what an export writes for these records. Unknown members,
+  // repeated members or another spelling of a number would otherwise pass unsigned.
+  if (const std::string written = text_of(contents); written != text && escaped_json(written) != text)
+    throw LedgerError("the import was changed: an export of these records has other bytes. Export the ledger again");
   return contents;
 }
 
 // --- Version 1 as version 2 ---
 
-// Each charge is followed by the marks that version 1 did not have. A request without an answer may have drawn noise: it is closed.
-std::vector<Record> marked(const Contents& old) {
+// Returns the records of version 1 with the marks that version 1 did not have. Every charge is
+// marked as begun: a request without an answer may have drawn noise, so it must not be run again.
+std::vector<Record> with_marks(const Contents& old) {
   std::vector<Record> records;
-  const std::string none = ledger_detail::exact(Real(0));
+  const std::string zero = ledger_detail::exact(Real(0));
   for (Record r : old.records) {
-    r.slack = none;
+    r.slack = zero;
     Record mark = r;
     mark.content = mark.plan = "";
     mark.cost = mark.cost_delta = mark.cost_slack = "0";
     records.push_back(std::move(r));
     mark.kind = "begun";
     records.push_back(mark);
-    if (const auto kept = old.answers.find(mark.request); kept != old.answers.end()) {
+    if (const auto answer = old.answers.find(mark.request); answer != old.answers.end()) {
       mark.kind = "answer";
-      mark.content = digest(kept->second);
+      mark.content = digest(answer->second);
       records.push_back(std::move(mark));
     }
   }
@@ -151,39 +154,41 @@ std::string ledger_detail::line_of(const Record& record, const std::optional<std
   return line.dump();
 }
 
-std::string Ledger::exported(bool unverified) const {
+std::string Ledger::export_text(bool unverified) const {
   const auto lock = writer_->lock();
-  if (store_->version() == 2 && !unverified) (void)writer_->chain();  // that the witness knows it
+  if (store_->version() == 2 && !unverified) (void)writer_->verified_chain();  // also compares the chain with the witness
+  // The snapshot is read apart from the verification, so its own links are verified, too.
   const Store::Contents contents = store_->contents();
-  if (contents.version == 2 && !unverified) ledger_detail::require_links(contents, terms_.budget);
+  if (contents.version == 2 && !unverified) ledger_detail::require_links(contents, terms_.budget, writer_->place());
   return text_of(contents);
 }
 
-Ledger Ledger::import(const std::string& place, const std::string& exported, const LedgerOptions& options) {
+Ledger Ledger::import(const std::string& place, const std::string& text, const LedgerOptions& options) {
   try {
-    Store::Contents contents = read(exported);
+    Store::Contents contents = read(text);
     const Finding finding = ledger_detail::check(contents, std::nullopt);
-    if (!finding.sound) throw LedgerError("the import is not sound: " + finding.words);
-    if (contents.version == 2) return Writer::found(place, std::move(contents), options);
+    if (!finding.sound) throw LedgerError("the import is not a sound ledger: " + finding.words);
+    if (contents.version == 2) return Writer::create(place, std::move(contents), options);
 
+    // A ledger of version 1 gets a new key and new hashes, since it had no signatures.
     Store::Contents now{.founding = contents.founding, .answers = contents.answers};
     now.founding.unit_type = now.founding.unit == "row" ? "row" : options.unit_type;
     now.founding.source = options.source;
-    return Writer::found(place, std::move(now), options, [&](Store::Contents& made, const SigningKey& key) {
-      made.records = marked(contents);
-      Head head{0, made.founding.hash};
-      for (Record& r : made.records) {
+    return Writer::create(place, std::move(now), options, [&](Store::Contents& signed_contents, const SigningKey& key) {
+      signed_contents.records = with_marks(contents);
+      Head head{0, signed_contents.founding.hash};
+      for (Record& r : signed_contents.records) {
         r.number = head.number + 1;
-        // an answer's mark is signed itself, and so is the end
-        const bool is_signed = r.kind == "answer" || &r == &made.records.back();
+        // An answer's mark and the last record are signed, as if each had been written alone.
+        const bool is_signed = r.kind == "answer" || &r == &signed_contents.records.back();
         if (is_signed) r.signer = key.public_key();
         r.hash = ledger_detail::hash_of(head.hash, r);
         head = {r.number, r.hash};
-        if (is_signed) r.signature = key.sign(ledger_detail::head_bytes(made.founding.id, head));
+        if (is_signed) r.signature = key.sign(ledger_detail::head_bytes(signed_contents.founding.id, head));
       }
     });
-  } catch (const JsonError&) {
-    throw LedgerError("this is not an exported ledger");
+  } catch (const JsonError& error) {
+    throw LedgerError(std::string("the import is not an exported ledger: ") + error.what());
   }
 }
 

@@ -1,3 +1,4 @@
+// The additive mechanism, and its calibration to each definition.
 #include "sotto/mechanisms/additive.hpp"
 
 #include <algorithm>
@@ -8,11 +9,12 @@
 #include "sotto/accounting/calibrate.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
-#include "sotto/numerics/elementary.hpp"
-#include "sotto/numerics/normal.hpp"
+#include "mechanisms/api/gaussian.hpp"
+#include "numerics/api/elementary.hpp"
+#include "numerics/api/normal.hpp"
 #include "sotto/plan/holes.hpp"
 #include "sotto/plan/text.hpp"
-#include "sotto/privacy/gaussian.hpp"
+#include "privacy/api/gaussian.hpp"
 
 namespace sotto {
 namespace {
@@ -22,7 +24,7 @@ double number(const Parameter& parameter) {
   return parameter.value();
 }
 
-// The double next above Δ/sqrt(2ρ), and the ρ that it stands for.
+// The σ of arsinh noise, Δ/√(2ρ) rounded up to a double, and the ρ of this double.
 struct ArsinhNoise {
   double sigma;
   double rho;
@@ -34,7 +36,8 @@ ArsinhNoise arsinh_noise(double rho, double sensitivity) {
     const Real ratio = Real(sensitivity) / Real(sigma);
     const Real real = ratio * ratio / Real(2);
     const double rounded = real.estimate();
-    // the event's number stands for every real that rounds to it: this one, for certain
+    // the number in the event stands for every real that rounds to it, and the exact ρ of sigma
+    // must be one of them
     if (Real::reading(rounded).lower() <= real.lower() && real.upper() <= Real::reading(rounded).upper()) return {sigma, rounded};
     sigma = next_up(sigma);
   }
@@ -47,7 +50,8 @@ double require_sensitivity(double sensitivity) {
   return sensitivity;
 }
 
-// The first double from `least` on that is enough: within a few steps, unless doubles end there.
+// Returns the first double from `least` on for which `enough` holds. Throws InvalidValue if none of
+// the next 64 does, at the end of the doubles' range.
 template <class Enough>
 double first_from(double least, Enough enough) {
   double scale = std::max(least, std::numeric_limits<double>::min());
@@ -59,13 +63,13 @@ double first_from(double least, Enough enough) {
 }
 
 Additive gaussian_of(const Real& sigma_by_sensitivity, double l2) {
-  // however the event's own number is read
+  // sigma must be enough for every reading of the number in the event
   const double least = (sigma_by_sensitivity * Real::reading(l2)).upper();
   const double sigma = first_from(least, [&](double s) { return Real::reading(s).lower() >= least; });
   return Additive(gaussian(sigma, l2));
 }
 
-// The one leaf of a plan.
+// Returns the leaf of a plan all of whose leaves are equal. Throws InvalidValue otherwise.
 Plan only_leaf(const Plan& plan) {
   const auto among = [](const std::vector<Plan>& parts) {
     const Plan first = only_leaf(parts.front());
@@ -85,10 +89,15 @@ Plan only_leaf(const Plan& plan) {
 
 }  // namespace
 
+int grid_for_scale(double scale) { return RoundedNoise::grid_for(scale); }
+
 Additive::Additive(const Plan& leaf, std::optional<int> grid) : Additive(make(leaf, grid)) {}
 
-Additive::Made Additive::make(const Plan& leaf, std::optional<int> grid) {
-  const auto fine = [&](double scale) { return grid.value_or(RoundedNoise::grid_for(scale)); };
+Additive::Additive(const GaussianNoise& noise)
+    : Additive(Parts{noise.event(), RoundedNoise(NoiseKind::gaussian, noise.scale(), grid_for_scale(noise.scale())), 0}) {}
+
+Additive::Parts Additive::make(const Plan& leaf, std::optional<int> grid) {
+  const auto fine = [&](double scale) { return grid.value_or(grid_for_scale(scale)); };
   if (const auto* l = leaf.as<Laplace>()) {
     number(l->sensitivity);
     const double b = number(l->b);
@@ -147,7 +156,7 @@ double Additive::margin(double probability) const {
 Additive laplace_for(Epsilon epsilon, double l1) {
   require_sensitivity(l1);
   if (!(epsilon.value() > 0)) throw InvalidValue("epsilon must be above 0: no noise is enough for 0");
-  // the first double whose event costs no more, however its numbers are read
+  // the first double whose event costs at most epsilon for every reading of its numbers
   const double least = (Real(l1) / Real(epsilon.value())).lower();
   const double b = first_from(least, [&](double scale) { return (Real::reading(l1) / Real::reading(scale)).upper() <= epsilon.value(); });
   return Additive(laplace(b, l1));

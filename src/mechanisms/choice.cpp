@@ -5,7 +5,7 @@
 #include <string>
 
 #include "sotto/core/errors.hpp"
-#include "sotto/numerics/elementary.hpp"
+#include "numerics/api/elementary.hpp"
 #include "sotto/random/uniform.hpp"
 
 namespace sotto {

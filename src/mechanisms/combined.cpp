@@ -1,4 +1,4 @@
-#include "sotto/mechanisms/combined.hpp"
+#include "mechanisms/api/combined.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,5 @@
-#include "sotto/numerics/complex.hpp"
+// Complex functions from real ones, with series where real ones would cancel.
+#include "numerics/api/complex.hpp"
 
 namespace sotto {
 
@@ -9,7 +10,8 @@ Complex exp(Complex z) {
 
 namespace {
 
-// 1/n! from 16 down to 2: 0.5^14/16! is below 2^-53 of the first
+// 1/n! for n = 16 down to 2. The series stops at n = 16: for |z| < 0.5 the last term is below 2^-53
+// times the first.
 constexpr double inverse_factorials[] = {
     1.0 / 20922789888000, 1.0 / 1307674368000, 1.0 / 87178291200, 1.0 / 6227020800, 1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800, 1.0 / 362880,
     1.0 / 40320,          1.0 / 5040,          1.0 / 720,         1.0 / 120,        1.0 / 24,        1.0 / 6,        1.0 / 2};

@@ -1,31 +1,33 @@
-#include "sotto/numerics/crossing.hpp"
+// The search in two phases: bracket the crossing by growing steps, then narrow the bracket.
+#include "numerics/api/crossing.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-#include "sotto/numerics/search.hpp"
+#include "numerics/api/search.hpp"
 
 namespace sotto {
 namespace {
 
 constexpr double ulp = 0x1p-52;
-// A step where nothing tells how far to go.
+// The step in log x if no evaluation suggests a length.
 const double stride = std::log(16.0);
 
 struct Point {
   double x = 0;
   double y = 0;
-  double blur = 0;
-  [[nodiscard]] bool steers() const { return x > 0 && std::abs(y) < 600; }
+  double resolution = 0;
+  // Whether y is finite and moderate, so that interpolation may use it.
+  [[nodiscard]] bool guides() const { return x > 0 && std::abs(y) < 600; }
 };
 
-// log x of the zero through two points, or through three; NaN where they do not say.
+// Each returns log x of the zero of the curve through the points, or NaN if a point cannot guide.
 double secant(const Point& a, const Point& b) {
   const double u = std::log(a.x);
-  return a.steers() && b.steers() ? u - a.y * (std::log(b.x) - u) / (b.y - a.y) : NAN;
+  return a.guides() && b.guides() ? u - a.y * (std::log(b.x) - u) / (b.y - a.y) : NAN;
 }
 double quadratic(const Point& a, const Point& b, const Point& c) {
-  if (!a.steers() || !b.steers() || !c.steers()) return NAN;
+  if (!a.guides() || !b.guides() || !c.guides()) return NAN;
   return std::log(a.x) * b.y * c.y / ((a.y - b.y) * (a.y - c.y)) + std::log(b.x) * a.y * c.y / ((b.y - a.y) * (b.y - c.y)) +
          std::log(c.x) * a.y * b.y / ((c.y - a.y) * (c.y - b.y));
 }
@@ -46,20 +48,21 @@ class Finder {
  private:
   void probe(double x) {
     ++evaluations_;
-    const auto [y, blur] = excess_(x);
+    const auto [y, resolution] = excess_(x);
     first_ = before_;
     before_ = last_;
-    last_ = {x, std::isnan(y) ? INFINITY : y, blur};
+    last_ = {x, std::isnan(y) ? INFINITY : y, resolution};
     (last_.y <= 0 ? holds_ : fails_) = last_;
   }
 
-  // Goes on in the direction of the crossing until both kinds were seen; false if the range ends first.
+  // Steps towards the crossing until the condition held at one point and failed at another. Returns
+  // false if the range or the evaluations end first.
   bool bracket() {
     double least = 4 * ulp;
     while (!(holds_.x > 0 && fails_.x > 0)) {
       const bool up = (last_.y <= 0) != range_.holds_high;
       const double limit = up ? range_.high : range_.low;
-      if (last_.x == limit || evaluations_ >= range_.most) return false;
+      if (last_.x == limit || evaluations_ >= range_.max_evaluations) return false;
       double step = outward_step();
       if (step < std::max(least, 2 * tolerance())) {
         step = std::max(least, 2 * tolerance());
@@ -72,18 +75,18 @@ class Finder {
     return true;
   }
 
-  // How far the crossing seems to be, in log x.
+  // Estimates the distance to the crossing in log x.
   [[nodiscard]] double outward_step() const {
-    if (!last_.steers()) return stride;
+    if (!last_.guides()) return stride;
     double slope = 1;
-    if (before_.steers()) {
+    if (before_.guides()) {
       slope = std::abs((last_.y - before_.y) / std::log(last_.x / before_.x));
       if (!(slope > 1e-3)) return stride;
     }
     return std::min(std::abs(last_.y) / slope, 2 * stride);
   }
 
-  [[nodiscard]] double tolerance() const { return std::max(range_.tolerance, std::min(last_.blur / 4, 1e-7)); }
+  [[nodiscard]] double tolerance() const { return std::max(range_.tolerance, std::min(last_.resolution / 4, 1e-7)); }
   [[nodiscard]] double low() const { return std::min(holds_.x, fails_.x); }
   [[nodiscard]] double high() const { return std::max(holds_.x, fails_.x); }
   [[nodiscard]] bool close() const {
@@ -92,22 +95,23 @@ class Finder {
   }
 
   void narrow() {
-    int kept_holds = 0;  // for how many turns an end has stayed where it was
-    int kept_fails = 0;
-    for (int turn = 0; !close() && evaluations_ < range_.most; ++turn) {
-      const bool slow = kept_holds > 1 || kept_fails > 1;
+    int idle_holds = 0;  // for how many turns the end `holds_` has not moved
+    int idle_fails = 0;
+    for (int turn = 0; !close() && evaluations_ < range_.max_evaluations; ++turn) {
+      const bool slow = idle_holds > 1 || idle_fails > 1;
       margin_ = slow ? 16 * margin_ : std::max(tolerance(), 4 * ulp);
       probe(inside(turn > 30 ? std::log(low()) / 2 + std::log(high()) / 2 : candidate(slow)));
       if (last_.y <= 0) {
-        kept_holds = 0;
-        if (++kept_fails > 1) fails_.y /= 2;
+        idle_holds = 0;
+        if (++idle_fails > 1) fails_.y /= 2;  // Illinois: halve the weight of an end that stays
       } else {
-        kept_fails = 0;
-        if (++kept_holds > 1) holds_.y /= 2;
+        idle_fails = 0;
+        if (++idle_holds > 1) holds_.y /= 2;
       }
     }
-    if (range_.whole || tolerance() > 0 || evaluations_ >= range_.most) return;
-    const double fails = fails_.x;  // a few doubles are left
+    if (range_.whole || tolerance() > 0 || evaluations_ >= range_.max_evaluations) return;
+    // bisect the few doubles between the ends
+    const double fails = fails_.x;
     if (holds_.x > fails) {
       holds_.x = first_true(std::nextafter(fails, INFINITY), holds_.x, [&](double x) { return excess_(x).value <= 0; });
       fails_.x = std::nextafter(holds_.x, 0);
@@ -117,10 +121,11 @@ class Finder {
     }
   }
 
-  // The next guess as log x.
+  // Returns the next guess, as log x. `slow`: an end has not moved for two turns.
   [[nodiscard]] double candidate(bool slow) const {
     for (const Point& end : {holds_, fails_}) {
-      if (std::abs(end.y) <= std::max(8 * ulp, end.blur)) return std::log(end.x);  // beside it, then
+      // inside() moves the guess off the end
+      if (std::abs(end.y) <= std::max(8 * ulp, end.resolution)) return std::log(end.x);
     }
     const double from = std::log(low());
     const double to = std::log(high());
@@ -133,7 +138,8 @@ class Finder {
     return from / 2 + to / 2;
   }
 
-  // A guess as x, off the ends, so that an end beside the crossing closes in on it.
+  // Converts a guess to x, at least a margin away from both ends, so that an end that lies next to
+  // the crossing is followed by the other one.
   [[nodiscard]] double inside(double u) const {
     if (range_.whole) return std::clamp(std::floor(std::exp(u)), low() + 1, high() - 1);
     const double middle = std::sqrt(low()) * std::sqrt(high());
@@ -150,6 +156,6 @@ class Finder {
 
 }  // namespace
 
-Crossing crossing(const CrossingRange& range, const std::function<Excess(double)>& excess) { return Finder(range, excess).find(); }
+Crossing find_crossing(const CrossingRange& range, const std::function<Excess(double)>& excess) { return Finder(range, excess).find(); }
 
 }  // namespace sotto

@@ -1,4 +1,6 @@
-#include "sotto/numerics/elementary.hpp"
+// Argument reduction and Taylor series at the centre of the ball; the radius is added by a bound on
+// the derivative.
+#include "numerics/api/elementary.hpp"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +8,7 @@
 #include <cstddef>
 #include <limits>
 
-#include "sotto/core/work.hpp"
+#include "core/api/work.hpp"
 
 namespace sotto {
 namespace {
@@ -26,8 +28,8 @@ const std::array<Real, exponential_terms>& inverse_factorials() {
   return table;
 }
 
-// sum_{n>=1} x^(n-1) / n! by its first `terms` terms, so that e^x = 1 + x * series. The caller names a bound of the
-// rest: below 2 |x|^terms / (terms+1)! for |x| <= 0.5.
+// Returns sum_{n>=1} x^(n-1) / n!, so that e^x = 1 + x * series, from its first `terms` terms.
+// `rest` is the caller's bound on the other terms, 2 |x|^terms / (terms+1)! for |x| <= 0.5.
 Real exponential_series(const Real& x, int terms, double rest) {
   const auto& coefficient = inverse_factorials();
   Real sum = coefficient[static_cast<std::size_t>(terms - 1)];
@@ -35,10 +37,10 @@ Real exponential_series(const Real& x, int terms, double rest) {
   return sum.widened(rest);
 }
 
-// For |x| <= 0.5: 2 * 0.5^26 / 27! < 2^-118.
+// For |x| <= 0.5 the rest is at most 2 * 0.5^26 / 27! < 2^-118.
 Real exponential_series(const Real& x) { return exponential_series(x, exponential_terms, 0x1p-118); }
 
-// e^(j/32) for j = -12 … 12.
+// Returns e^(j/32) for j = -12 … 12.
 constexpr int exponential_steps = 12;
 const Real& exponential_step(int j) {
   static const auto table = [] {
@@ -52,12 +54,13 @@ const Real& exponential_step(int j) {
   return table[static_cast<std::size_t>(j + exponential_steps)];
 }
 
-// e^x - 1 over the ball of x, given e^c - 1 at its exact centre: e^x = e^c * e^(x - c).
+// Returns e^x - 1 for the ball of x, from e^c - 1 at its centre c: e^x = e^c * e^(x - c).
 Real spread(const Real& at_centre_minus_one, double radius) {
   if (radius == 0) return at_centre_minus_one;
-  const double grown = std::expm1(radius) * (1 + 0x1p-40);  // libm's expm1 is good to a few ulp
+  // libm's expm1 errs by a few units in the last place
+  const double growth = std::expm1(radius) * (1 + 0x1p-40);
   const Real value = 1 + at_centre_minus_one;
-  return at_centre_minus_one.widened((std::fabs(value.high()) + value.radius()) * (1 + 0x1p-40) * grown);
+  return at_centre_minus_one.widened((std::fabs(value.high()) + value.radius()) * (1 + 0x1p-40) * growth);
 }
 
 }  // namespace
@@ -69,15 +72,18 @@ Real exp(const Real& x) {
   spend(300);
   const double top = x.upper();
   if (top > 709.7) return Real::unknown();
-  // A ball that reaches below e^-740, the edge of the doubles: all of [0, e^top].
+  // If e^x may underflow, return the whole of [0, e^top].
   if (x.lower() < -740) return Real::hull(0.0, top < -745 ? std::numeric_limits<double>::denorm_min() : std::exp(top) * (1 + 0x1p-20) + 1e-322);
+
+  // e^c = 2^k e^(j/32) e^t for the centre c
   const Real centre = x.centre();
   const int k = static_cast<int>(std::nearbyint(centre.high() * 1.4426950408889634));
   const Real r = centre - Real(k) * log_two();  // |r| < 0.35
   const int j = static_cast<int>(std::nearbyint(32 * r.high()));
-  const Real t = r.centre() - Real(j) / 32;  // |t| <= 1/64 and a little: 2 * (1/63)^15 / 16! < 2^-132
+  // |t| < 1/63: the rest is below 2 * (1/63)^15 / 16! < 2^-132
+  const Real t = r.centre() - Real(j) / 32;
   Real value = exponential_step(j) * (1 + t * exponential_series(t.centre(), 15, 0x1p-118));
-  // the constant's own radius, and the argument's: e^(r + d) <= e^r * (1 + expm1(|d|))
+  // d is the radius of log 2 and of the argument: e^(r + d) <= e^r * (1 + expm1(|d|))
   const double d = (r.radius() + t.radius() + x.radius()) * (1 + 0x1p-40);
   if (d != 0) value = value.widened((std::fabs(value.high()) + value.radius()) * (1 + 0x1p-40) * std::expm1(d) * (1 + 0x1p-40));
   return scale(value, k);
@@ -96,7 +102,7 @@ Real log(const Real& x) {
   if (!(low > 0) || x.upper() == infinity) return Real::unknown();
   const Real centre = x.centre();
   if (centre.high() == 1 && centre.low() == 0 && x.radius() == 0) return 0;
-  // Split off a power of two, then correct the library's guess: log m = y + log1p(m e^-y - 1).
+  // split off a power of two, then correct the C library's y = log m: log m = y + log1p(m e^-y - 1)
   int k = 0;
   std::frexp(centre.high(), &k);
   const Real m = scale(centre, -k);
@@ -113,7 +119,8 @@ Real log(const Real& x) {
 Real log1p(const Real& x) {
   spend(300);
   if (!(std::fabs(x.high()) < 0.125)) return log(1 + x);
-  // log(1+x) = 2 artanh(z), z = x / (2 + x), |z| < 0.067: 15 odd terms leave less than 0.067^31.
+  // log(1+x) = 2 artanh(z) with z = x / (2 + x), |z| < 0.067: the terms after the 15th sum to less
+  // than 0.067^31
   const Real centre = x.centre();
   const Real z = centre / (2 + centre);
   const Real z2 = z * z;
@@ -121,7 +128,8 @@ Real log1p(const Real& x) {
   for (int n = 27; n >= 1; n -= 2) sum = Real(1) / n + z2 * sum;
   const Real value = 2 * z * sum.widened(0x1p-115);
   if (x.radius() == 0) return value;
-  const double least = 1 - std::fabs(x.high()) - std::fabs(x.low()) - x.radius();  // 1 + x is at least this
+  // a lower bound on 1 + x over the ball
+  const double least = 1 - std::fabs(x.high()) - std::fabs(x.low()) - x.radius();
   if (!(least > 0x1p-10)) return log(1 + x);
   return value.widened(x.radius() / least * (1 + 0x1p-40));
 }
@@ -136,7 +144,7 @@ Real sqrt(const Real& x) {
   const double s = std::sqrt(centre.high());
   const Real residue = centre - Real(s) * Real(s);
   if (residue.high() == 0 && residue.radius() == 0 && x.radius() == 0) return s;
-  // sqrt(c) = s + e with e = residue / (2 s) - e^2 / (2 s); |e| <= 2^-51 s.
+  // sqrt(c) = s + e with e = residue / (2 s) - e^2 / (2 s), |e| <= 2^-51 s
   const Real e = residue / (2 * Real(s));
   const double small = std::fabs(e.high()) + e.radius();
   Real value = Real(s) + e.widened(small * small / s * (1 + 0x1p-20));
@@ -169,7 +177,8 @@ Real tanh(const Real& x) {
 Real log1pexp(const Real& x) {
   const Real centre = x.centre();
   const Real value = centre.high() > 0 ? centre + log1p(exp(-centre)) : log1p(exp(centre));
-  const double slope = std::min(1.0, std::exp(x.upper()) * (1 + 0x1p-20));  // e^x / (1 + e^x) is below both
+  // the derivative e^x / (1 + e^x) is below 1 and below e^x
+  const double slope = std::min(1.0, std::exp(x.upper()) * (1 + 0x1p-20));
   return value.widened(x.radius() * slope);
 }
 

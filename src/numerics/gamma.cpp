@@ -1,23 +1,24 @@
-#include "sotto/numerics/gamma.hpp"
+// Stirling's series with exact coefficients, and a table of small factorials.
+#include "numerics/api/gamma.hpp"
 
 #include <array>
 #include <cmath>
 #include <cstddef>
 #include <vector>
 
-#include "sotto/numerics/elementary.hpp"
+#include "numerics/api/elementary.hpp"
 
 namespace sotto {
 
 Real log_gamma(const Real& x) {
-  // Shift the argument to at least 24, where 14 terms of the series leave less than 2^-110.
+  // shift the argument to at least 24, where the terms after the 14th sum to less than 2^-110
   Real shifted = x;
   Real product = 1;
   while (shifted.high() < 24) {
     product *= shifted;
     shifted += 1;
   }
-  // B_{2n} / (2n (2n - 1)) as exact fractions, n = 1 … 14.
+  // B_{2n} / (2n (2n - 1)) as exact fractions, n = 1 … 14, with the Bernoulli numbers B
   struct Fraction {
     double numerator, denominator;
   };
@@ -42,7 +43,7 @@ Real log_gamma(const Real& x) {
     series = series * inverse2 + Real(c->numerator) / Real(c->denominator);
   }
   series *= inverse;
-  // The next coefficient is 1723168255201 / 2492028 < 7e5.
+  // the next coefficient is 1723168255201 / 2492028 < 7e5
   const double omitted = 7e5 * std::pow(1 / shifted.lower(), 29) * (1 + 0x1p-20);
   const Real stirling = (shifted - Real(0.5)) * log(shifted) - shifted + log(2 * pi()) / 2 + series.widened(omitted);
   return stirling - log(product);
@@ -50,10 +51,11 @@ Real log_gamma(const Real& x) {
 
 namespace {
 
-constexpr std::int64_t kept_factorials = 2049;
+constexpr std::int64_t tabulated_factorials = 2049;
 
-// log n! for n < 2049, kept: sums over binomial coefficients ask for them again and again.
-Real kept_log_factorial(std::int64_t n) {
+// Returns log n! for n < 2049 from a table, since sums over binomial coefficients need each of them
+// many times.
+Real tabulated_log_factorial(std::int64_t n) {
   thread_local std::vector<Real> table{Real(0)};
   while (static_cast<std::int64_t>(table.size()) <= n) table.push_back(table.back() + log(Real(static_cast<double>(table.size()))));
   return table[static_cast<std::size_t>(n)];
@@ -65,7 +67,7 @@ Real log_factorial(std::int64_t n) { return log_gamma(Real(static_cast<double>(n
 
 Real log_binomial(std::int64_t n, std::int64_t k) {
   if (k == 0 || k == n) return 0;
-  if (n < kept_factorials) return kept_log_factorial(n) - kept_log_factorial(k) - kept_log_factorial(n - k);
+  if (n < tabulated_factorials) return tabulated_log_factorial(n) - tabulated_log_factorial(k) - tabulated_log_factorial(n - k);
   return log_factorial(n) - log_factorial(k) - log_factorial(n - k);
 }
 

@@ -1,4 +1,5 @@
-#include "sotto/numerics/gauss_legendre.hpp"
+// The nodes by Newton's method on the Legendre polynomial, in long double.
+#include "numerics/api/gauss_legendre.hpp"
 
 namespace sotto {
 
@@ -9,7 +10,8 @@ const GaussLegendre& gauss_legendre() {
     for (int i = 0; i < n; ++i) {
       long double x = std::cos(3.14159265358979323846L * (static_cast<long double>(i) + 0.75L) / (n + 0.5L));
       long double slope = 1;
-      for (int step = 0; step < 8; ++step) {  // Newton on the Legendre polynomial
+      // Newton's method; the inner loop is the three-term recurrence
+      for (int step = 0; step < 8; ++step) {
         long double before = 1;
         long double value = x;
         for (int k = 2; k <= n; ++k) {

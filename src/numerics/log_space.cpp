@@ -1,9 +1,10 @@
-#include "sotto/numerics/log_space.hpp"
+// The terms are divided by the largest one before they are exponentiated.
+#include "numerics/api/log_space.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-#include "sotto/numerics/elementary.hpp"
+#include "numerics/api/elementary.hpp"
 
 namespace sotto {
 
@@ -15,7 +16,7 @@ Real log_sum_exp(const std::vector<Real>& terms) {
   for (const Real& t : terms) {
     if (std::isinf(t.radius())) return Real::unknown();
     const Real scaled = t - Real(largest);
-    // far below the largest: e^-100 is 2^-144, so enclose it by [0, 2^-144] instead of computing it
+    // terms below e^-100 < 2^-144 times the largest are enclosed by [0, 2^-144], not computed
     sum += scaled.upper() < -100 ? Real(0x1p-145).widened(0x1p-145) : exp(scaled);
   }
   return Real(largest) + log(sum);

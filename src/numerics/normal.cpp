@@ -1,15 +1,16 @@
-#include "sotto/numerics/normal.hpp"
+// The normal distribution from one series of positive terms and one continued fraction.
+#include "numerics/api/normal.hpp"
 
 #include <cmath>
 #include <limits>
 
-#include "sotto/numerics/elementary.hpp"
-#include "sotto/numerics/search.hpp"
+#include "numerics/api/elementary.hpp"
+#include "numerics/api/search.hpp"
 
 namespace sotto {
 namespace {
 
-// sum_{n>=0} x^(2n+1) / (2n+1)!! = R(0) e^(x²/2) - R(x): all terms of one sign.
+// Returns sum_{n>=0} x^(2n+1) / (2n+1)!! = R(0) e^(x²/2) - R(x), whose terms all have one sign.
 Real odd_series(const Real& x) {
   const Real x2 = square(x);
   Real term = x;
@@ -21,17 +22,19 @@ Real odd_series(const Real& x) {
     ratio = x2.high() / (2 * n + 3);
     if (ratio < 0.5 && std::fabs(term.high()) < 0x1p-115 * std::fabs(sum.high())) break;
   }
-  return sum.widened(2 * std::fabs(term.high()));  // the rest is below a geometric series with ratio 1/2
+  // the rest is below a geometric series of ratio 1/2
+  return sum.widened(2 * std::fabs(term.high()));
 }
 
-// Whatever lies between a and b. (Real::hull would be only as narrow as doubles are.)
+// Returns a ball that holds every number between a and b. Real::hull would round its ends to
+// doubles.
 Real between(const Real& a, const Real& b) {
   const Real difference = b - a;
   return a.widened(std::fabs(difference.high()) + difference.radius());
 }
 
 Real continued_fraction(const Real& x) {
-  // Backward evaluation with n and n+1 levels: R lies between the two.
+  // R lies between the convergents with n and n+1 levels, which are evaluated backwards
   const auto convergent = [&x](int levels) {
     Real tail = x;
     for (int n = levels; n >= 1; --n) tail = x + Real(n) / tail;
@@ -50,12 +53,13 @@ Real normal_density(const Real& x) {
 
 Real mills_ratio(const Real& x) {
   const Real centre = x.centre();
-  // R(x) + R(-x) = sqrt(2π) e^(x²/2) carries the left tail; the series is for |x| < 5.
+  // left of -5 by R(x) + R(-x) = sqrt(2π) e^(x²/2); the series serves |x| < 5
   const Real value = centre.high() <= -5 ? sqrt(2 * pi()) * exp(square(centre) / 2) - continued_fraction(-centre)
                      : centre.high() < 5 ? sqrt(pi() / 2) * exp(square(centre) / 2) - odd_series(centre)
                                          : continued_fraction(centre);
   if (x.radius() == 0) return value;
-  // R' = x R - 1 lies in (-1, 0) for x >= 0 and grows to the left: bound it at the ball's left end.
+  // R' = x R - 1 lies in (-1, 0) for x >= 0, and its modulus grows to the left: take the ball's
+  // left end
   if (x.radius() > 1) return Real::unknown();
   const double left = x.lower();
   const double slope = left >= 0 ? 1 : 1 + std::fabs(left) * mills_ratio(Real(left)).upper();
@@ -67,7 +71,7 @@ Real normal_tail(const Real& x) {
   const Real centre = x.centre();
   const Real value = x.high() < 5 ? Real(0.5) - normal_density(centre) * odd_series(centre) : normal_density(centre) * continued_fraction(centre);
   if (x.radius() == 0) return value;
-  // the slope is the density, greatest on the ball at its point nearest 0
+  // the derivative is the density, which is largest at the point of the ball nearest to 0
   const double nearest = x.lower() > 0 ? x.lower() : 0;
   return value.widened(x.radius() * normal_density(Real(nearest)).upper() * (1 + 0x1p-40));
 }

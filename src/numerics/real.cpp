@@ -1,3 +1,4 @@
+// Double-double arithmetic with an error bound for each operation; round-to-nearest is assumed.
 #include "sotto/numerics/real.hpp"
 
 #include <algorithm>
@@ -9,10 +10,12 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double smallest = std::numeric_limits<double>::denorm_min();
-// Each double-double operation below errs by at most 16 * 2^-106 relative ([Joldes2017]; the division, which
-// rounds its correction three times, is the worst); 2^-100 leaves a factor of four.
+// The relative error of each double-double operation below is at most 16 * 2^-106 [Joldes2017]; the
+// division, which rounds its correction three times, has the largest. 2^-100 leaves a factor of
+// four.
 constexpr double operation_error = 0x1p-100;
-// Below this magnitude the low parts of products may underflow: an absolute error of a few subnormals is added.
+// Below this magnitude the low parts of products may underflow, for which an absolute error of a
+// few subnormals is added.
 constexpr double underflow_threshold = 0x1p-900;
 constexpr double underflow_error = 8 * smallest;
 
@@ -21,23 +24,27 @@ struct Pair {
   double low;
 };
 
+// Returns a + b exactly, as the rounded sum and its error.
 Pair two_sum(double a, double b) {
   const double s = a + b;
   const double t = s - a;
   return {s, (a - (s - t)) + (b - t)};
 }
 
+// Returns a + b exactly, for |a| >= |b|.
 Pair fast_two_sum(double a, double b) {
   const double s = a + b;
   return {s, b - (s - a)};
 }
 
+// Returns a * b exactly, if nothing underflows.
 Pair two_product(double a, double b) {
   const double p = a * b;
   return {p, std::fma(a, b, -p)};
 }
 
-// An upper bound of a sum of non-negative doubles that was computed in round-to-nearest with a handful of operations.
+// Returns an upper bound on a sum of non-negative numbers, given its value x after a few operations
+// in round-to-nearest.
 double above(double x) { return x == 0 ? 0 : x * (1 + 0x1p-48) + smallest; }
 
 }  // namespace
@@ -52,7 +59,8 @@ Real Real::unknown() {
 }
 
 Real Real::ball(double high, double low, double radius) {
-  if (!(std::fabs(high) + std::fabs(low) + radius < infinity)) return unknown();  // an infinity or a NaN anywhere
+  // the comparison is false if a part is infinite or a NaN
+  if (!(std::fabs(high) + std::fabs(low) + radius < infinity)) return unknown();
   Real r;
   r.high_ = high;
   r.low_ = low;
@@ -120,7 +128,8 @@ Real operator*(const Real& a, const Real& b) {
 }
 
 Real operator/(const Real& a, const Real& b) {
-  const double least = std::fabs(b.high_) - std::fabs(b.low_) - b.radius_;  // |b| is at least this, up to rounding
+  // a lower bound on |b|, up to rounding
+  const double least = std::fabs(b.high_) - std::fabs(b.low_) - b.radius_;
   if (!(least > 0x1p-10 * std::fabs(b.high_))) return Real::unknown();
   if (a.high_ == 0 && a.low_ == 0 && a.radius_ == 0) return {0.0};
   const double q = a.high_ / b.high_;

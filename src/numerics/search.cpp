@@ -1,4 +1,5 @@
-#include "sotto/numerics/search.hpp"
+// Bisection over the ordered bit patterns of doubles, and golden sections.
+#include "numerics/api/search.hpp"
 
 #include <bit>
 #include <cmath>
@@ -6,7 +7,7 @@
 namespace sotto {
 namespace {
 
-// Doubles in their order as whole numbers, so that halving the range takes at most 64 steps.
+// Maps doubles to whole numbers in the same order, so that bisection takes at most 64 steps.
 std::int64_t rank(double x) {
   const auto bits = std::bit_cast<std::int64_t>(x);
   return bits >= 0 ? bits : static_cast<std::int64_t>(0x8000000000000000ULL) - bits;
@@ -47,7 +48,7 @@ double least_point(double low, double high, const std::function<double(double)>&
   double f1 = value(x1);
   double f2 = value(x2);
   for (int i = 0; i < 60 && b - a > 1e-9 * (std::fabs(a) + std::fabs(b)); ++i) {
-    if (f1 <= f2) {  // equal infinities: what is finite lies to the left
+    if (f1 <= f2) {  // also for equal infinities: the finite values lie to the left
       b = x2;
       x2 = x1;
       f2 = f1;

@@ -1,4 +1,5 @@
-// The nodes' names and parameters, in one place: parser, printer, JSON, validation and holes all read it.
+// The names of nodes and the parameters of each, in one place: the parser, the printer, JSON, the
+// checks of values and the holes all use it.
 #pragma once
 
 #include <limits>
@@ -10,25 +11,28 @@
 
 namespace sotto::plan_detail {
 
-/// The range of a parameter.
+/// The range of a parameter; counts are whole numbers up to 2^53.
 enum class Range { positive, non_negative, rate, open_unit, probability_below_one, above_one, count, count_from_two };
 
+/// The description of a parameter.
 struct Field {
   std::string_view name;
   Range range;
-  Effect effect = Effect::dearer;
+  Effect effect = Effect::costlier;
   bool has_default = false;
   double default_value = 0;
 };
 
-/// Throws InvalidValue unless the value is in the field's range; for a hole, unless its factor can be one.
+/// Throws InvalidValue unless the number is in the range of the field, or, for a hole, unless its
+/// factor is positive, and whole if the field is a count.
 void check(const Parameter& parameter, const Field& field);
+/// Returns whether the range is one of counts.
 bool is_whole(Range range);
 
-inline constexpr Field sensitivity{"sensitivity", Range::positive, Effect::dearer, true, 1};
-inline constexpr Field whole_sensitivity{"sensitivity", Range::count, Effect::dearer, true, 1};
+inline constexpr Field sensitivity{"sensitivity", Range::positive, Effect::costlier, true, 1};
+inline constexpr Field whole_sensitivity{"sensitivity", Range::count, Effect::costlier, true, 1};
 
-// name_of<T>, and each_field(node, f): f(parameter, field) for every parameter in the order of the text.
+// name_of<T> is the name of a node in the text of a plan.
 template <class T>
 inline constexpr std::string_view name_of;
 template <>
@@ -92,6 +96,7 @@ inline constexpr std::string_view name_of<WithoutReplacement> = "without_replace
 template <>
 inline constexpr std::string_view name_of<Group> = "group";
 
+// Calls f(parameter, field) for every parameter of the node, in the order of the text.
 template <class T, class F>
 void each_field(T& node, F f) {
   using N = std::remove_const_t<T>;
@@ -116,7 +121,8 @@ void each_field(T& node, F f) {
     f(node.sensitivity, sensitivity);
   } else if constexpr (std::is_same_v<N, Staircase>) {
     f(node.eps, Field{"eps", Range::non_negative});
-    f(node.sensitivity, Field{"sensitivity", Range::positive, Effect::unclear, true, 1});  // the noise is wider, the price is the same
+    // wider noise at an equal cost
+    f(node.sensitivity, Field{"sensitivity", Range::positive, Effect::unclear, true, 1});
   } else if constexpr (std::is_same_v<N, Exponential> || std::is_same_v<N, Pure>) {
     f(node.eps, Field{"eps", Range::non_negative});
   } else if constexpr (std::is_same_v<N, Catastrophe> || std::is_same_v<N, Approx>) {
@@ -149,7 +155,7 @@ void each_field(T& node, F f) {
   } else if constexpr (std::is_same_v<N, WalkSum> || std::is_same_v<N, WalkSgd>) {
     f(node.sigma, Field{"sigma", Range::positive, Effect::cheaper});
     f(node.users, Field{"users", Range::count_from_two, Effect::cheaper});
-    f(node.colluders, Field{"colluders", Range::count, std::is_same_v<N, WalkSgd> ? Effect::dearer : Effect::unclear, true, 1});
+    f(node.colluders, Field{"colluders", Range::count, std::is_same_v<N, WalkSgd> ? Effect::costlier : Effect::unclear, true, 1});
     f(node.sensitivity, sensitivity);
   } else if constexpr (std::is_same_v<N, Rdp>) {
     f(node.alpha, Field{"alpha", Range::above_one, Effect::cheaper});
@@ -175,6 +181,7 @@ void each_field(T& node, F f) {
   }
 }
 
+/// The nodes with several plans, with one plan, and without a plan.
 template <class T>
 concept HasParts = std::is_same_v<T, Sum> || std::is_same_v<T, Parallel>;
 template <class T>
@@ -183,7 +190,8 @@ concept HasPlan = std::is_same_v<T, Repeat> || std::is_same_v<T, Poisson> || std
 template <class T>
 concept IsLeaf = !HasParts<T> && !HasPlan<T>;
 
-/// Calls f with a default node of each kind of leaf, in the order of the variant, until one call returns true; whether one did.
+/// Calls f with a default node of each kind of leaf, in the order of Node, until a call returns
+/// true. Returns whether one did.
 template <class F, class... Kinds>
 bool any_kind_of_leaf(F f, const std::variant<Kinds...>* /*kinds*/ = nullptr) {
   const auto attempt = [&]<class T>(const T* /*kind*/) {
@@ -196,7 +204,8 @@ bool any_kind_of_leaf(F f, const std::variant<Kinds...>* /*kinds*/ = nullptr) {
   return (attempt(static_cast<const Kinds*>(nullptr)) || ...);
 }
 
-/// Calls f with a default node of the kind of leaf that has that name; false if there is none.
+/// Calls f with a default node of the kind of leaf that has this name. Returns false if there is
+/// none.
 template <class F>
 bool with_leaf_named(std::string_view name, F f) {
   return any_kind_of_leaf(

@@ -1,10 +1,12 @@
+// Holes by recursion over the nodes of a plan.
 #include "sotto/plan/holes.hpp"
 
-#include "fields.hpp"
+#include "plan/fields.hpp"
 
 namespace sotto {
 namespace {
 
+// Returns a hole in this field, with the range of the field.
 HolePlace place(std::string_view node, const plan_detail::Field& field) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   double least = 0;
@@ -22,6 +24,7 @@ HolePlace place(std::string_view node, const plan_detail::Field& field) {
   return {std::string(node), std::string(field.name), field.effect, least, most, plan_detail::is_whole(field.range)};
 }
 
+// Appends the holes of the plan. Bounds between two parameters narrow the range of a hole.
 void collect(const Plan& plan, std::vector<HolePlace>& out) {
   std::visit(
       [&out]<class T>(const T& node) {
@@ -29,7 +32,8 @@ void collect(const Plan& plan, std::vector<HolePlace>& out) {
           if (!p.is_hole()) return;
           out.push_back(place(plan_detail::name_of<T>, field));
           out.back().factor = p.factor();
-          if constexpr (std::is_same_v<T, WalkSum> || std::is_same_v<T, WalkSgd>) {  // colluders < users
+          // colluders < users
+          if constexpr (std::is_same_v<T, WalkSum> || std::is_same_v<T, WalkSgd>) {
             if (field.name == "colluders" && !node.users.is_hole()) out.back().most = node.users.value() - 1;
             if (field.name == "users" && !node.colluders.is_hole()) out.back().least = node.colluders.value() + 1;
           }
@@ -69,7 +73,7 @@ Plan fill(const Plan& plan, double value) {
       plan.node());
 }
 
-std::optional<Plan> with_noise_open(const Plan& plan) {
+std::optional<Plan> with_noise_holes(const Plan& plan) {
   return std::visit(
       []<class T>(T node) -> std::optional<Plan> {
         if constexpr (std::is_same_v<T, Gaussian> || std::is_same_v<T, DiscreteGaussian>) {
@@ -77,12 +81,12 @@ std::optional<Plan> with_noise_open(const Plan& plan) {
         } else if constexpr (std::is_same_v<T, Laplace> || std::is_same_v<T, DiscreteLaplace>) {
           node.b = node.b.value() * hole;
         } else if constexpr (plan_detail::HasPlan<T>) {
-          const auto inner = with_noise_open(node.plan);
+          const auto inner = with_noise_holes(node.plan);
           if (!inner) return std::nullopt;
           node.plan = *inner;
         } else if constexpr (plan_detail::HasParts<T>) {
           for (Plan& part : node.parts) {
-            const auto inner = with_noise_open(part);
+            const auto inner = with_noise_holes(part);
             if (!inner) return std::nullopt;
             part = *inner;
           }

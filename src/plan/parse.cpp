@@ -1,4 +1,4 @@
-// Recursive descent over the plan grammar:
+// The parser of plans, by recursive descent over this grammar:
 //   plan     = term { "+" term }
 //   term     = ( count | "?" | "(" hole ")" ) "*" term | name "(" arguments ")" | "(" plan ")"
 //   argument = [ name "=" ] ( number [ "/" number ] | hole ) | plan
@@ -12,10 +12,11 @@
 #include <utility>
 #include <vector>
 
-#include "fields.hpp"
+#include "plan/fields.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
-#include "sotto/core/suggestion.hpp"
+#include "core/api/join.hpp"
+#include "core/api/suggestion.hpp"
 #include "sotto/plan/text.hpp"
 
 namespace sotto {
@@ -23,7 +24,7 @@ namespace {
 
 constexpr int depth_limit = 200;
 
-// The words that a plan's text may call, leaves first.
+// Returns the names of all mechanisms and operators.
 std::vector<std::string> known_words() {
   std::vector<std::string> words;
   plan_detail::any_kind_of_leaf(
@@ -59,33 +60,36 @@ const std::vector<Synonym> synonyms{{"subsampled", "poisson"},
                                     {"mu", "gdp"},
                                     {"epsilon_delta", "approx"}};
 
-// How those are written whose arguments are not plain.
+// Examples for the mechanisms and operators whose arguments need an explanation.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 4> forms{
     {{"randomized_response", "randomized_response(0.75), where 0.75 is the probability of the truth"},
      {"poisson", "poisson(0.01, gaussian(1)), where 0.01 is the rate"},
      {"without_replacement", "without_replacement(10, 1000, gaussian(1)), for 10 of 1000"},
      {"group", "group(5, gaussian(1))"}}};
 
-// "did you mean gaussian?" and an example, or all that there is.
+// Returns "did you mean gaussian?", with an example if the arguments need one, or the list of all
+// names.
 std::string instead_of(std::string_view name) {
   const std::string best = closest(name, known_words(), synonyms);
-  if (best.empty()) return "there are: " + listed(known_words());
+  if (best.empty()) return "there are: " + join(known_words());
   for (const auto& [word, form] : forms) {
     if (word == best) return "did you mean " + best + "? It is written " + std::string(form);
   }
   return "did you mean " + best + "?";
 }
 
-// The operator whose first argument is called so.
+// Returns an example of the operator whose first argument has this name.
 std::string example_with(std::string_view field) {
   return field == "rate" ? "poisson(0.01, gaussian(1))" : field == "size" ? "group(5, gaussian(1))" : "without_replacement(10, 1000, gaussian(1))";
 }
 
+// A parser of one text. Every error is a ParseError with the column at fault.
 class Parser {
  public:
   explicit Parser(std::string_view text) : text_(text) {}
 
-  Plan whole() {
+  // Parses the whole text.
+  Plan parse() {
     Plan plan = sum();
     skip_space();
     if (peek() == '*') fail_after_plan();
@@ -112,18 +116,20 @@ class Parser {
   }
   [[noreturn]] void fail(const std::string& message) { fail_at(at_, message); }
   [[noreturn]] void fail_at(std::size_t at, const std::string& message) {
-    std::string found = at < text_.size() ? "'" + std::string(1, text_[at]) + "'" : "the end";
-    if (at < text_.size() && std::isprint(static_cast<unsigned char>(text_[at])) == 0) found = "an unreadable character";
-    throw ParseError(message + ", found " + found, at + 1);
+    std::string actual = at < text_.size() ? "'" + std::string(1, text_[at]) + "'" : "the end";
+    if (at < text_.size() && std::isprint(static_cast<unsigned char>(text_[at])) == 0) actual = "an unreadable character";
+    throw ParseError(message + ", found " + actual, at + 1);
   }
 
   // --- words and numbers ---
+  // Reads letters, digits and underscores; empty if none follow.
   std::string_view word() {
     skip_space();
     const std::size_t start = at_;
     while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) != 0 || text_[at_] == '_')) ++at_;
     return text_.substr(start, at_ - start);
   }
+  // Returns whether a number or a hole follows.
   bool number_ahead() {
     const char c = peek();
     if (std::isdigit(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '-' || c == '?') return true;
@@ -132,7 +138,7 @@ class Parser {
     at_ = start;
     return w == "inf" || w == "nan";
   }
-  // A number, or a hole with or without a factor; it ends before anything that can follow an argument.
+  // Reads a number or a quotient, or a hole with or without a factor.
   Parameter number_or_hole() {
     skip_space();
     const std::size_t start = at_;
@@ -142,7 +148,7 @@ class Parser {
       if (take('/')) factor = quotient(factor, start);
       const std::size_t end = at_;
       if (!take('*') || peek() != '?') {
-        at_ = end;
+        at_ = end;  // the `*` belongs to what follows
         return factor;
       }
     }
@@ -156,13 +162,14 @@ class Parser {
       throw ParseError("the factor of '?' must be a number in (0, inf)", start + 1);
     return factor * hole;
   }
-  // Of whole numbers, so that the real quotient rounds to the double.
+  // Reads the divisor of a quotient, of whole numbers only: the double is then the real quotient,
+  // rounded once.
   double quotient(double dividend, std::size_t start) {
     const double divisor = number();
     constexpr double most = 0x1p53;
     const auto whole = [&](double x) { return x == std::floor(x) && std::abs(x) <= most; };
     if (!whole(dividend) || !whole(divisor) || !(divisor > 0)) {
-      throw ParseError("a quotient is one of whole numbers, as in poisson(256/60000, gaussian(1))", start + 1);
+      throw ParseError("only whole numbers can be divided, as in poisson(256/60000, gaussian(1))", start + 1);
     }
     return dividend / divisor;
   }
@@ -181,7 +188,7 @@ class Parser {
       throw ParseError(e.what(), start + 1);
     }
   }
-  // Whether the character at at_ continues the number that began at `start`.
+  // Returns whether the character at at_ continues the number that began at `start`.
   [[nodiscard]] bool number_character(std::size_t start) const {
     const char c = text_[at_];
     if (std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '_') return true;
@@ -189,7 +196,8 @@ class Parser {
     return (c == '-' || c == '+') && (after_exponent || (c == '-' && at_ == start));
   }
 
-  // "; if it has a decimal comma…" where the number at `column` goes on with a comma and digits, without a blank: 0,01.
+  // Returns "; if it has a decimal comma…" if the number at `column` continues with a comma and
+  // digits, as in 0,01.
   [[nodiscard]] std::string advice_on_comma(std::size_t column) const {
     const auto end_of_digits = [&](std::size_t at) {
       while (at < text_.size() && std::isdigit(static_cast<unsigned char>(text_[at])) != 0) ++at;
@@ -201,7 +209,7 @@ class Parser {
     return advice.empty() ? "" : "; if it has a decimal comma" + advice;
   }
 
-  // Makes a plan; a value that is not allowed is reported at `column`.
+  // Makes a plan of a node. Throws ParseError at `column` if a value is not allowed.
   template <class T>
   Plan make(T node, std::size_t column) {
     try {
@@ -210,6 +218,7 @@ class Parser {
       throw ParseError(e.what(), column + 1);
     }
   }
+  // Throws ParseError at `column` if the value is not allowed in the field.
   void checked(const Parameter& value, const plan_detail::Field& field, std::size_t column) {
     try {
       plan_detail::check(value, field);
@@ -218,7 +227,7 @@ class Parser {
     }
   }
 
-  // A number that stands behind the plan that it repeats: gaussian(1) * 100.
+  // Fails on a number of steps behind its plan, as in gaussian(1) * 100.
   [[noreturn]] void fail_after_plan() {
     const std::size_t star = at_;
     const std::string before(text_.substr(0, star));
@@ -228,7 +237,7 @@ class Parser {
     const bool is_number = !steps.empty() && steps.size() <= 20 && steps.find_first_not_of("0123456789") == std::string::npos;
     const std::string plan = before.substr(0, before.find_last_not_of(" \t\n") + 1);
     const std::string sum = plan.find('+') == std::string::npos ? plan : "(" + plan + ")";
-    fail_at(star, "the number of steps stands before '*', as in " + (is_number && plan.size() <= 100 ? steps + " * " + sum : "10 * gaussian(1)"));
+    fail_at(star, "the number of steps comes before '*', as in " + (is_number && plan.size() <= 100 ? steps + " * " + sum : "10 * gaussian(1)"));
   }
 
   // --- grammar ---
@@ -267,13 +276,15 @@ class Parser {
     return call(name, start);
   }
 
-  // Whether a parenthesis opens a hole with a factor, (2*?), and not a plan: a hole and nothing else stands inside.
+  // Returns whether a parenthesis opens a number of steps, as in (2*?), and not a plan: it holds a
+  // hole and no other parenthesis.
   bool steps_in_parentheses() {
     const std::string_view inside = text_.substr(at_ + 1, text_.find(')', at_) - at_ - 1);
     return inside.find('?') != std::string_view::npos && inside.find('(') == std::string_view::npos;
   }
 
-  // 100, ?, ?/2 or (2*?). Without parentheses, 2 * ? * A is twice ? * A.
+  // Reads a number of steps: 100, ?, ?/2 or (2*?). A factor needs parentheses, since 2 * ? * A
+  // repeats ? * A twice.
   Parameter step_count() {
     if (take('(')) {
       const Parameter steps = number_or_hole();
@@ -285,12 +296,13 @@ class Parser {
     return hole / number();
   }
 
+  // Reads the arguments of a mechanism or an operator, and makes its plan.
   Plan call(const std::string& name, std::size_t start) {
     std::optional<Plan> plan;
     const auto open = [&] { expect('(', ("'(' after " + name).c_str()); };
     if (plan_detail::with_leaf_named(name, [&](auto node) {
           open();
-          arguments(node);
+          read_arguments(node);
           plan = make(node, start);
         })) {
       return *plan;
@@ -322,7 +334,7 @@ class Parser {
     throw ParseError("unknown mechanism '" + name + "': " + instead_of(name), start + 1);
   }
 
-  // The last argument of an operator: ", plan )".
+  // Reads the last argument of an operator: ", plan )".
   template <class F>
   Plan finish(std::size_t /*start*/, F make_operator) {
     expect(',', "',' and a plan");
@@ -331,7 +343,7 @@ class Parser {
     return make_operator(std::move(inner));
   }
 
-  // One number, its name optional.
+  // Reads one number of an operator, with or without its name.
   Parameter argument(const plan_detail::Field& field) {
     skip_space();
     std::size_t start = at_;
@@ -339,7 +351,7 @@ class Parser {
     if (!name.empty()) {
       if (name != field.name) {
         if (peek() == '(')
-          throw ParseError(std::string(field.name) + " stands first and the plan last, as in " + example_with(field.name), start + 1);
+          throw ParseError(std::string(field.name) + " comes first and the plan last, as in " + example_with(field.name), start + 1);
         fail_at(start, "expected " + std::string(field.name) + " (a number or '?')");
       }
       expect('=', "'='");
@@ -351,76 +363,87 @@ class Parser {
     return value;
   }
 
-  // An argument as given: its name, or nothing if it stands by its position.
-  struct Given {
-    std::string name;
+  struct Argument {
+    std::string name;  // empty if its position says which it is
     Parameter value;
     std::size_t column;
     bool used = false;
   };
 
-  // Every name must be one of the node's, and a number without a name stands before those with one.
+  // Throws ParseError if a name is not one of the node's, or if a number without a name follows a
+  // named one.
   template <class T>
-  static void require_names(const std::vector<Given>& given) {
+  static void require_names(const std::vector<Argument>& arguments) {
     std::string names;
     T node{};
     plan_detail::each_field(node,
                             [&](Parameter&, const plan_detail::Field& field) { names += (names.empty() ? "" : ", ") + std::string(field.name); });
     bool named = false;
-    for (const Given& g : given) {
-      bool known = g.name.empty();
-      plan_detail::each_field(node, [&](Parameter&, const plan_detail::Field& field) { known = known || g.name == field.name; });
-      if (!known) throw ParseError(std::string(plan_detail::name_of<T>) + " takes " + names + ", not " + g.name, g.column + 1);
-      if (named && g.name.empty()) throw ParseError("a number without a name stands before those with one", g.column + 1);
-      named = named || !g.name.empty();
+    for (const Argument& argument : arguments) {
+      bool known = argument.name.empty();
+      plan_detail::each_field(node, [&](Parameter&, const plan_detail::Field& field) { known = known || argument.name == field.name; });
+      if (!known) throw ParseError(std::string(plan_detail::name_of<T>) + " takes " + names + ", not " + argument.name, argument.column + 1);
+      if (named && argument.name.empty()) {
+        throw ParseError(written(argument.value) + " has no name and follows a named number: name it, or put it in front", argument.column + 1);
+      }
+      named = named || !argument.name.empty();
     }
   }
 
+  // Returns a number or a hole as print() writes it.
+  static std::string written(const Parameter& value) {
+    if (!value.is_hole()) return shortest(value.value());
+    return value.factor() == 1 ? "?" : shortest(value.factor()) + "*?";
+  }
+
+  // Reads the arguments of a leaf, up to the closing parenthesis.
+  std::vector<Argument> argument_list() {
+    std::vector<Argument> arguments;
+    if (take(')')) return arguments;
+    do {
+      std::string name;
+      if (!number_ahead()) {
+        name = word();
+        if (name.empty()) fail("expected a number, '?' or name=number");
+        expect('=', ("'=' after " + name).c_str());
+      }
+      skip_space();
+      const std::size_t column = at_;
+      arguments.push_back({name, number_or_hole(), column});
+    } while (take(','));
+    expect(')', "',' or ')'");
+    return arguments;
+  }
+
+  // Reads the arguments of a leaf into its fields, by name or by position.
   template <class T>
-  void arguments(T& node) {
-    // Read every argument with its name or its position, then hand them to the node's fields.
-    std::vector<Given> given;
-    if (!take(')')) {
-      do {
-        skip_space();
-        const std::size_t start = at_;
-        std::string name;
-        if (!number_ahead()) {
-          name = word();
-          if (name.empty()) fail("expected a number, '?' or name=number");
-          expect('=', ("'=' after " + name).c_str());
-        }
-        skip_space();
-        const std::size_t column = at_;
-        given.push_back({name, number_or_hole(), name.empty() ? column : start});
-        if (!name.empty()) given.back().column = column;
-      } while (take(','));
-      expect(')', "',' or ')'");
-    }
+  void read_arguments(T& node) {
+    std::vector<Argument> arguments = argument_list();
     const std::size_t end = at_ - 1;
-    require_names<T>(given);
+    require_names<T>(arguments);
     std::size_t position = 0;
     std::string names;
     plan_detail::each_field(node, [&](Parameter& parameter, const plan_detail::Field& field) {
       names += (names.empty() ? "" : ", ") + std::string(field.name);
-      Given* found = nullptr;
-      if (position < given.size() && given[position].name.empty()) found = &given[position];
-      for (Given& g : given) {
-        if (g.name == field.name)
-          found = found == nullptr || found == &g ? &g : throw ParseError(std::string(field.name) + " is given twice", g.column + 1);
+      Argument* match = nullptr;
+      if (position < arguments.size() && arguments[position].name.empty()) match = &arguments[position];
+      for (Argument& argument : arguments) {
+        if (argument.name != field.name) continue;
+        if (match != nullptr && match != &argument) throw ParseError(std::string(field.name) + " is given twice", argument.column + 1);
+        match = &argument;
       }
       ++position;
-      if (found != nullptr && !found->used) {
-        found->used = true;
-        checked(found->value, field, found->column);
-        parameter = found->value;
+      if (match != nullptr && !match->used) {
+        match->used = true;
+        checked(match->value, field, match->column);
+        parameter = match->value;
       } else if (!field.has_default) {
         fail_at(end, std::string(plan_detail::name_of<T>) + " needs " + std::string(field.name));
       }
     });
-    for (const Given& g : given) {
-      if (!g.used) {
-        throw ParseError(std::string(plan_detail::name_of<T>) + " takes " + names + ", no further number", g.column + 1);
+    for (const Argument& argument : arguments) {
+      if (!argument.used) {
+        throw ParseError(std::string(plan_detail::name_of<T>) + " takes " + names + " and no further number: remove it", argument.column + 1);
       }
     }
   }
@@ -432,6 +455,6 @@ class Parser {
 
 }  // namespace
 
-Plan parse(std::string_view text) { return Parser(text).whole(); }
+Plan parse(std::string_view text) { return Parser(text).parse(); }
 
 }  // namespace sotto

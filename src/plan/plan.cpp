@@ -1,9 +1,10 @@
+// The checks of plans, their equality, and the functions that make them.
 #include "sotto/plan/plan.hpp"
 
 #include <cmath>
 #include <string>
 
-#include "fields.hpp"
+#include "plan/fields.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/core/values.hpp"
@@ -51,14 +52,15 @@ void check(const Parameter& parameter, const Field& field) {
 
 namespace {
 
-// Sampling without replacement inside a batch samples from that batch.
+// Throws InvalidValue unless every sampling without replacement inside a batch has the batch for
+// its population.
 void check_populations(const Plan& plan, double batch) {
   std::visit(
       [batch]<class T>(const T& node) {
         if constexpr (std::is_same_v<T, WithoutReplacement>) {
           if (!node.population.is_hole() && node.population.value() != batch) {
             throw InvalidValue("population = " + shortest(node.population.value()) + " is not allowed inside a batch of " + shortest(batch) +
-                               ": it must be that batch");
+                               ": it must be the size of that batch");
           }
         } else if constexpr (plan_detail::HasPlan<T>) {
           check_populations(node.plan, batch);
@@ -69,7 +71,7 @@ void check_populations(const Plan& plan, double batch) {
       plan.node());
 }
 
-// A count that may not exceed another.
+// Throws InvalidValue if a count exceeds another one. `of_what` describes the other one.
 void check_below(const Parameter& count, const Parameter& most, const char* name, const char* of_what) {
   if (count.is_hole() || most.is_hole() || count.value() <= most.value()) return;
   throw InvalidValue(std::string(name) + " = " + shortest(count.value()) + " is not allowed: it must be at most " + of_what + ", " +
@@ -78,6 +80,7 @@ void check_below(const Parameter& count, const Parameter& most, const char* name
 
 }  // namespace
 
+// Checks the fields, then the conditions between them, and merges sums inside a sum.
 std::shared_ptr<const AnyNode> Plan::checked(AnyNode node) {
   std::visit(
       []<class T>(T& n) {
@@ -112,7 +115,7 @@ std::shared_ptr<const AnyNode> Plan::checked(AnyNode node) {
         }
       },
       node.value);
-  // A sum of one part is that part.
+  // a sum of one part is that part
   if (auto* sum = std::get_if<Sum>(&node.value); sum != nullptr && sum->parts.size() == 1) return sum->parts.front().node_;
   return std::make_shared<const AnyNode>(std::move(node));
 }

@@ -1,6 +1,7 @@
+// The printer of plans.
 #include <string>
 
-#include "fields.hpp"
+#include "plan/fields.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/plan/text.hpp"
 
@@ -28,7 +29,8 @@ std::string print(const Plan& plan) {
         } else if constexpr (std::is_same_v<T, Repeat>) {
           const bool sum = node.plan.template as<Sum>() != nullptr;
           std::string steps = text_of(node.steps, true);
-          if (node.steps.is_hole() && node.steps.factor() != 1) steps = "(" + steps + ")";  // 2 * ? * A repeats twice
+          // without parentheses, 2 * ? * A repeats ? * A twice
+          if (node.steps.is_hole() && node.steps.factor() != 1) steps = "(" + steps + ")";
           return steps + " * " + (sum ? "(" + print(node.plan) + ")" : print(node.plan));
         } else {
           std::string arguments;

@@ -1,11 +1,11 @@
 // The inverse of a profile: secants on log δ, then steps outward until the profile proves each end.
-#include "crossing.hpp"
+#include "pld/crossing.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-#include "sotto/core/contradiction.hpp"
-#include "support.hpp"
+#include "core/api/contradiction.hpp"
+#include "pld/arithmetic/support.hpp"
 
 namespace sotto::pld_detail {
 

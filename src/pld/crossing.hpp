@@ -3,8 +3,8 @@
 
 #include <functional>
 
+#include "pld/api/compose.hpp"
 #include "sotto/core/bound.hpp"
-#include "sotto/pld/compose.hpp"
 
 namespace sotto::pld_detail {
 

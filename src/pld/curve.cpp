@@ -1,16 +1,16 @@
 // ComposedCurve: inversion integrals and pessimistic grids, cached by the ε that they were made
 // for.
-#include "sotto/pld/curve.hpp"
+#include "pld/api/curve.hpp"
 
 #include <algorithm>
 #include <map>
 #include <optional>
 
-#include "grid/bracket.hpp"
-#include "saddle_point/abscissa.hpp"
-#include "saddle_point/inversion_integral.hpp"
-#include "sotto/core/work.hpp"
-#include "sotto/pld/compose.hpp"
+#include "core/api/work.hpp"
+#include "pld/api/compose.hpp"
+#include "pld/grid/bracket.hpp"
+#include "pld/saddle_point/abscissa.hpp"
+#include "pld/saddle_point/inversion_integral.hpp"
 
 namespace sotto {
 namespace {
@@ -57,7 +57,7 @@ struct ComposedCurve::Cache {
   std::optional<Bound> from_new_integral(double epsilon) {
     if (integrals_fail) return std::nullopt;
     std::optional<Bound> result;
-    attempted(0.7, [&] {
+    finishes_within(0.7, [&] {
       const double c = pld_detail::bounded_abscissa(steps, pld_detail::saddle_point(steps, epsilon));
       const auto about = pld_detail::saddle_point_estimate(steps, c, epsilon);
       if (!about) return;
@@ -81,7 +81,7 @@ struct ComposedCurve::Cache {
     }
     if (failed_compositions > 2 && compositions.empty()) return std::nullopt;
     std::optional<double> result;
-    attempted(0.5, [&] {
+    finishes_within(0.5, [&] {
       const double at = std::min(beyond * epsilon, std::isfinite(max_loss) ? epsilon + 0.5 * (max_loss - epsilon) : infinity);
       const double c = pld_detail::bounded_abscissa(steps, pld_detail::saddle_point(steps, at));
       const auto about = pld_detail::saddle_point_estimate(steps, c, at);

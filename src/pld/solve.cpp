@@ -7,14 +7,14 @@
 #include <functional>
 #include <limits>
 
-#include "crossing.hpp"
-#include "grid/bracket.hpp"
-#include "merge_kinds.hpp"
-#include "saddle_point/abscissa.hpp"
-#include "saddle_point/inversion_integral.hpp"
-#include "sotto/core/contradiction.hpp"
-#include "sotto/core/work.hpp"
-#include "sotto/pld/compose.hpp"
+#include "core/api/contradiction.hpp"
+#include "core/api/work.hpp"
+#include "pld/api/compose.hpp"
+#include "pld/crossing.hpp"
+#include "pld/grid/bracket.hpp"
+#include "pld/saddle_point/abscissa.hpp"
+#include "pld/saddle_point/inversion_integral.hpp"
+#include "pld/subsampling/merge_kinds.hpp"
 
 namespace sotto {
 namespace {
@@ -115,7 +115,7 @@ double chernoff_epsilon_at(const std::vector<LossStep>& steps, double c, double 
 bool surely_below(const std::vector<LossStep>& steps, double epsilon, double delta) {
   if (epsilon >= max_loss_of(steps)) return true;
   bool below = false;
-  attempted(0.3, [&] {
+  finishes_within(0.3, [&] {
     const double c = bounded_abscissa(steps, saddle_point(steps, epsilon));
     below = chernoff_delta_at(steps, c, epsilon) <= delta;
     if (below) return;
@@ -156,13 +156,13 @@ double plain_share(const std::vector<LossStep>& steps) { return steps.size() > f
 template <class Compose>
 void meet_merged_kinds(Bracket& known, const std::vector<LossStep>& steps, double share, Compose compose) {
   if (steps.size() <= few_kinds) return;
-  attempted(share, [&] {
+  finishes_within(share, [&] {
     for (const std::size_t kinds : {fewest_kinds, few_kinds}) {
-      attempted(kinds == few_kinds ? 1 : 0.9, [&] {
+      finishes_within(kinds == few_kinds ? 1 : 0.9, [&] {
         const auto few = pld_detail::merge_kinds(steps, kinds);
         if (!few) return;
         double upper = known.upper;
-        attempted(0.5, [&] { upper = compose(few->dominating).upper; });
+        finishes_within(0.5, [&] { upper = compose(few->dominating).upper; });
         meet(known, {0, upper}, ProofMethod::merged);
         meet(known, {compose(few->dominated).lower, infinity}, ProofMethod::merged);
       });
@@ -174,7 +174,7 @@ void meet_merged_kinds(Bracket& known, const std::vector<LossStep>& steps, doubl
 template <class Narrow>
 void narrow_by(ProofMethod method, Bracket& known, double share, Narrow narrow) {
   Bound own = known;
-  attempted(share, [&] { narrow(own); });
+  finishes_within(share, [&] { narrow(own); });
   meet(known, own, method);
 }
 
@@ -216,7 +216,7 @@ class DeltaSolver {
   // Sets the abscissa c and an estimate of log δ, and applies Chernoff's bound at c. c stays 0 if
   // the moment generating function could not be evaluated.
   void apply_chernoff() {
-    attempted(0.5, [&] {
+    finishes_within(0.5, [&] {
       const double at = bounded_abscissa(steps_, saddle_point(steps_, epsilon_));
       const auto about = saddle_point_estimate(steps_, at, epsilon_);
       if (!about) return;
@@ -238,7 +238,7 @@ class DeltaSolver {
   bool integrate() {
     const ProofMethod method = integral_method(steps_);
     bool done = false;
-    attempted(plain_share(steps_), [&] {
+    finishes_within(plain_share(steps_), [&] {
       const InversionIntegral integral = plain_integral(steps_, c_, epsilon_, log_delta_, precision_);
       if (integral.failed()) return;
       meet_profile([&](double x) { return integral.delta(x); }, method);
@@ -248,7 +248,7 @@ class DeltaSolver {
   }
 
   void integrate_smoothed() {
-    attempted(0.7, [&] {
+    finishes_within(0.7, [&] {
       try_smoothed_integrals(steps_, c_, epsilon_, log_delta_, precision_, [&](const InversionIntegral& smooth) {
         meet_profile([&](double x) { return smooth.delta(x); }, ProofMethod::smoothed);
         const double open = (best_.upper - best_.lower) / best_.upper / std::max(1.0, c_ * epsilon_);
@@ -294,7 +294,7 @@ class EpsilonSolver {
 
   // Sets the abscissa c and the ε of Chernoff's bound there, and applies it.
   void apply_chernoff() {
-    attempted(0.5, [&] {
+    finishes_within(0.5, [&] {
       const double at = bounded_abscissa(steps_, renyi_abscissa(steps_, log_delta_));
       chernoff_epsilon_ = std::min(max_loss_of(steps_), chernoff_epsilon_at(steps_, at, log_delta_));
       meet(best_, {0, chernoff_epsilon_}, ProofMethod::chernoff);
@@ -316,7 +316,7 @@ class EpsilonSolver {
   // Returns false if no integral could be made with the work allowed.
   bool integrate() {
     bool failed = true;
-    attempted(plain_share(steps_), [&] {
+    finishes_within(plain_share(steps_), [&] {
       const InversionIntegral plain = plain_integral(steps_, c_, chernoff_epsilon_, log_delta_, precision_);
       failed = plain.failed();
       meet_crossing(plain);
@@ -325,7 +325,7 @@ class EpsilonSolver {
   }
 
   void integrate_smoothed() {
-    attempted(0.7, [&] {
+    finishes_within(0.7, [&] {
       try_smoothed_integrals(steps_, c_, chernoff_epsilon_, log_delta_, precision_, [&](const InversionIntegral& smooth) {
         meet_crossing(smooth);
         const double width = (best_.upper - best_.lower) / best_.upper;
@@ -347,7 +347,7 @@ class EpsilonSolver {
 // Narrows ε(δ) by bisection, with one δ(ε) each. On a coarse lattice δ(ε) falls in steps, so no
 // single abscissa suits all ε nearby; here each ε gets its own.
 Bracket bisect_epsilon(const std::vector<LossStep>& steps, Bound delta, Bracket epsilon, const Precision& precision) {
-  attempted(0.9, [&] {
+  finishes_within(0.9, [&] {
     for (int turn = 0; turn < 50 && !is_narrow(epsilon, precision); ++turn) {
       const double middle = epsilon.lower + (epsilon.upper - epsilon.lower) / 2;
       const Bracket here = DeltaSolver(steps, {middle, middle}, precision).solve();
@@ -373,7 +373,7 @@ Bracket composed_delta(const std::vector<LossStep>& steps, Bound epsilon, const 
 
 Bracket composed_epsilon(const std::vector<LossStep>& steps, Bound delta, const Precision& precision) {
   Bracket by_max_loss{{0, max_loss_of(steps)}};
-  attempted(0.2, [&] { by_max_loss.lower = epsilon_of_max_loss(steps, delta.upper); });
+  finishes_within(0.2, [&] { by_max_loss.lower = epsilon_of_max_loss(steps, delta.upper); });
   if (by_max_loss.lower > 0 && is_narrow(by_max_loss, precision)) return by_max_loss;
   const Bracket epsilon = EpsilonSolver(steps, delta, by_max_loss, precision).solve();
   if (is_narrow(epsilon, precision) || steps.size() != 1 || !steps.front().loss->lattice()) return epsilon;

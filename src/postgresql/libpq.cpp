@@ -1,4 +1,5 @@
-#include "libpq.hpp"
+// libpq by dlopen and dlsym.
+#include "postgresql/api/libpq.hpp"
 
 #include <dlfcn.h>
 
@@ -10,12 +11,12 @@ namespace {
 template <typename Function>
 void resolve(void* library, const char* name, Function& function) {
   function = reinterpret_cast<Function>(dlsym(library, name));
-  if (function == nullptr) throw NoClient("the libpq that was found is too old: it must be of version 12 or later", name);
+  if (function == nullptr) throw ClientUnavailable("the installed libpq is too old: install version 12 or later", name);
 }
 
-Libpq loaded() {
+Libpq load() {
   void* library = dlopen("libpq.so.5", RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) throw NoClient("libpq, which talks to PostgreSQL, is not installed; as root, type: apt-get install libpq5", dlerror());
+  if (library == nullptr) throw ClientUnavailable("libpq, which talks to PostgreSQL, is not installed; as root, type: apt-get install libpq5", dlerror());
   Libpq functions;
 #define SOTTO_RESOLVE(name) resolve(library, "PQ" #name, functions.name);
   SOTTO_LIBPQ_FUNCTIONS(SOTTO_RESOLVE)
@@ -23,7 +24,7 @@ Libpq loaded() {
   return functions;
 }
 
-bool is_here(const std::string& host) {
+bool is_this_machine(const std::string& host) {
   return host.empty() || host.starts_with('/') || host.starts_with('@') || host == "localhost" || host == "::1" ||
          (host.starts_with("127.") && host.find_first_not_of("0123456789.") == std::string::npos);
 }
@@ -31,14 +32,14 @@ bool is_here(const std::string& host) {
 }  // namespace
 
 const Libpq& libpq() {
-  static const Libpq functions = loaded();
+  static const Libpq functions = load();
   return functions;
 }
 
-bool all_here(const std::string& hosts) {
+bool all_on_this_machine(const std::string& hosts) {
   for (std::size_t start = 0; start <= hosts.size();) {
     const std::size_t comma = std::min(hosts.find(',', start), hosts.size());
-    if (!is_here(hosts.substr(start, comma - start))) return false;
+    if (!is_this_machine(hosts.substr(start, comma - start))) return false;
     start = comma + 1;
   }
   return true;

@@ -1,16 +1,17 @@
-#include "sotto/privacy/arsinh.hpp"
+// The theorems of [Bun2018], with their conditions checked on certified reals.
+#include "privacy/api/arsinh.hpp"
 
 #include <string>
 
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
-#include "sotto/numerics/elementary.hpp"
+#include "numerics/api/elementary.hpp"
 
 namespace sotto {
 namespace {
 
 void require(bool holds, const std::string& condition) {
-  if (!holds) throw OutsideConditions("arsinh noise is not covered here: the theorem needs " + condition);
+  if (!holds) throw OutsideConditions("the theorem on arsinh noise needs " + condition);
 }
 
 std::string text(const Real& x) { return shortest(x.estimate()); }

@@ -1,14 +1,16 @@
-#include "sotto/privacy/best_order.hpp"
+// A scan in log(order - 1), then golden sections.
+#include "privacy/api/best_order.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-#include "sotto/numerics/search.hpp"
+#include "numerics/api/search.hpp"
 
 namespace sotto {
 
 BestOrder best_order(double largest, const std::function<Real(double)>& value) {
-  // In u = log(α - 1), for α - 1 from 2^-40 to 2^60 or the cap: from α = 2 upwards, then downwards, by factors of two.
+  // in u = log(α - 1), for α - 1 from 2^-40 to 2^60 or to `largest`: from α = 2 upwards, then
+  // downwards, by factors of two
   constexpr double step = 0.6931471805599453;
   const double last = std::log(std::min(largest, 0x1p60) - 1);
   const double first = std::min(-40 * step, last);

@@ -1,4 +1,5 @@
-#include "sotto/privacy/conversions.hpp"
+// The conversions, except for the optimal one at one order (joint_range.cpp).
+#include "privacy/api/conversions.hpp"
 
 #include <cmath>
 #include <limits>
@@ -6,8 +7,8 @@
 
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
-#include "sotto/numerics/elementary.hpp"
-#include "sotto/privacy/best_order.hpp"
+#include "numerics/api/elementary.hpp"
+#include "privacy/api/best_order.hpp"
 
 namespace sotto {
 namespace {
@@ -48,7 +49,7 @@ Real target_order(const Real& epsilon, const Real& delta) { return 1 - 2 * log(d
 Real epsilon_from_zcdp_classic(const ZeroConcentratedDP& zcdp, const Real& delta) { return zcdp.rho + 2 * sqrt(zcdp.rho * -log(delta)); }
 
 Real rho_for_target_classic(const Real& epsilon, const Real& delta) {
-  // (sqrt(ε + l) - sqrt(l))² = (ε / (sqrt(ε + l) + sqrt(l)))²: nothing cancels.
+  // written as (ε / (sqrt(ε + l) + sqrt(l)))², which cancels nothing
   const Real l = -log(delta);
   return square(epsilon / (sqrt(epsilon + l) + sqrt(l)));
 }
@@ -89,11 +90,12 @@ Real delta_from_tcdp_classic(const TruncatedConcentratedDP& tcdp, const Real& ep
 
 namespace {
 
+// Throws OutsideConditions unless `proved` is at most `simple`.
 void require_simple(const Real& simple, const Real& proved, const Real& delta) {
   if (certainly_at_most(proved, simple)) return;
-  throw OutsideConditions("2 sqrt(rho log(1/delta)) leaves out rho, and is claimed only where a better conversion proves it: at delta = " +
-                              rounded(delta.estimate(), 6, Side::upper) + " it says " + rounded(simple.estimate(), 6, Side::lower) + ", and " +
-                              rounded(proved.upper(), 6, Side::upper) + " is what is proved; use zcdp or zcdp-classic",
+  throw OutsideConditions("2 sqrt(rho log(1/delta)) leaves out rho, and holds only where a better conversion proves it: at delta = " +
+                              rounded(delta.estimate(), 6, Side::upper) + " it gives " + rounded(simple.estimate(), 6, Side::lower) + ", and the proved value is " +
+                              rounded(proved.upper(), 6, Side::upper) + ": use zcdp or zcdp-classic",
                           Remedy::method);
 }
 

@@ -1,4 +1,6 @@
-#include "sotto/privacy/discrete.hpp"
+// Closed forms for discrete Laplace noise, a table of the distribution function for discrete
+// Gaussian noise.
+#include "privacy/api/discrete.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -9,7 +11,7 @@
 
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
-#include "sotto/numerics/elementary.hpp"
+#include "numerics/api/elementary.hpp"
 
 namespace sotto {
 
@@ -18,13 +20,14 @@ Real discrete_laplace_delta(double epsilon, double b, std::int64_t sensitivity) 
   const Real worst = shift / Real(b);
   if (epsilon >= worst.upper()) return 0;
   const Real t = exp(-1 / Real(b));
-  // With 0 <= m < Δ: P(X <= m) = 1 - t^(m+1)/(1+t) and P(X <= m-Δ) = t^(Δ-m)/(1+t).
+  // for 0 <= m < Δ: P(X <= m) = 1 - t^(m+1)/(1+t) and P(X <= m-Δ) = t^(Δ-m)/(1+t)
   const auto at = [&](std::int64_t m) {
     const Real high = 1 - exp(-Real(static_cast<double>(m + 1)) / Real(b)) / (1 + t);
     const Real low = exp(Real(epsilon) - Real(static_cast<double>(sensitivity - m)) / Real(b)) / (1 + t);
     return high - low;
   };
-  // The best set is {x : loss > ε} = {x < (Δ - ε b)/2}; its neighbours cover a rounded boundary.
+  // the best set is {x : loss > ε} = {x < (Δ - ε b)/2}; m - 1 and m + 1 allow for a rounded
+  // boundary
   const auto best = static_cast<std::int64_t>(std::ceil((static_cast<double>(sensitivity) - epsilon * b) / 2)) - 1;
   Real delta = 0;
   for (std::int64_t m = best - 1; m <= best + 1; ++m) {
@@ -44,26 +47,26 @@ Real discrete_laplace_renyi(double b, std::int64_t sensitivity, double order) {
   if (std::isinf(order)) return x;
   const Real t = exp(-1 / Real(b));
   if (order == 1) {
-    // E[loss] = (Δ/b) P(X <= 0) - (Δ/b) P(X >= Δ) + sum over 0 < x < Δ of P(x) (Δ - 2x)/b, by the closed form
-    // E|X - Δ| - E|X| = Δ - 2t (1 - t^Δ) / (1 - t²).
+    // E[loss] = (E|X - Δ| - E|X|)/b, and E|X - Δ| - E|X| = Δ - 2t (1 - t^Δ) / (1 - t²)
     return x - 2 * t * -expm1(-x) / (Real(b) * (1 - square(t)));
   }
-  // The sum of P^α Q^(1-α), divided by e^((α-1)x): [1 + t^((2α-1)Δ) + (1-t) sum_{0<y<Δ} t^((2α-1)y)] / (1+t).
+  // the sum of P^α Q^(1-α), divided by e^((α-1)x), is [1 + t^((2α-1)Δ) + (1-t) sum_{0<y<Δ}
+  // t^((2α-1)y)] / (1+t)
   const Real c = 2 * Real(order) - 1;
   const Real step = exp(-c / Real(b));  // t^(2α-1)
   const Real whole = exp(-c * x);       // step^Δ
   const Real middle = sensitivity == 1 ? Real(0) : (step - whole) / (1 - step);
-  const Real bracket = (whole - t + (1 - t) * middle) / (1 + t);  // minus 1
+  const Real bracket = (whole - t + (1 - t) * middle) / (1 + t);  // that, minus 1
   return x + log1p(bracket) / (Real(order) - 1);
 }
 
 namespace {
 
-/// P(X <= m) of the discrete Gaussian, tabulated once; exact sums of positive terms.
+/// A table of P(X <= m) for the discrete Gaussian, by certified sums of positive terms.
 class DiscreteGaussianCdf {
  public:
   explicit DiscreteGaussianCdf(const Real& sigma) : reach_(static_cast<std::int64_t>(38 * sigma.upper()) + 2) {
-    // w(x) = e^(-x²/(2σ²)) outwards from 0: w(x+1) = w(x) g(x), g(x+1) = g(x) h.
+    // weights w(x) = e^(-x²/(2σ²)) for x = 0, 1, …: w(x+1) = w(x) g(x), g(x+1) = g(x) h
     const Real variance = square(sigma);
     const Real h = exp(-1 / variance);
     Real g = exp(-1 / (2 * variance));
@@ -72,10 +75,12 @@ class DiscreteGaussianCdf {
       weight.push_back(weight.back() * g);
       g *= h;
     }
-    // Beyond the reach the weights fall at least geometrically with ratio e^(-1/(2σ²)) <= 1 - 1/(1 + 2σ²).
+    // beyond the table the weights fall at least geometrically, with ratio e^(-1/(2σ²)) <= 1 - 1/(1
+    // + 2σ²)
     const double beyond = weight.back().upper() * (2 + 2 * variance.upper());
     Real sum = Real(beyond / 2).widened(beyond / 2);
-    for (auto w = weight.rbegin(); w != weight.rend(); ++w) cumulative_.push_back(sum += *w);  // up to x = 0
+    // up to x = 0
+    for (auto w = weight.rbegin(); w != weight.rend(); ++w) cumulative_.push_back(sum += *w);
     const Real lower_half = cumulative_.back();
     total_ = 2 * lower_half - 1;
   }
@@ -92,7 +97,7 @@ class DiscreteGaussianCdf {
   }
 
   std::int64_t reach_;
-  std::vector<Real> cumulative_;  // cumulative_[i] sums the weights of x <= i - reach_
+  std::vector<Real> cumulative_;  // cumulative_[i]: the sum of the weights of x <= i - reach_
   Real total_;
 };
 
@@ -101,14 +106,15 @@ class DiscreteGaussianCdf {
 Profile discrete_gaussian_profile(const Real& sigma, std::int64_t sensitivity) {
   if (sigma.upper() > 1e4) {
     throw OutsideConditions(
-        "the profile of discrete_gaussian is summed term by term, for sigma <= 10000, here " + shortest(sigma.estimate()) + ": use rdp or zcdp",
+        "the profile of discrete_gaussian is summed term by term, which is for sigma <= 10000, here " + shortest(sigma.estimate()) + ": use rdp or zcdp",
         Remedy::method);
   }
   const auto cdf = std::make_shared<const DiscreteGaussianCdf>(sigma);
   const auto d = static_cast<double>(sensitivity);
   const double variance = square(sigma).estimate();
   return {[cdf, variance, sensitivity, d](double epsilon) {
-            // The best set is {x : loss > ε} = {x < Δ/2 - ε σ²/Δ}; its neighbours cover a rounded boundary.
+            // the best set is {x : loss > ε} = {x < Δ/2 - ε σ²/Δ}; m - 1 and m + 1 allow for a
+            // rounded boundary
             const double boundary = std::max(-4e15, std::ceil(d / 2 - epsilon * variance / d));
             const auto best = static_cast<std::int64_t>(boundary) - 1;
             if (epsilon > 700) return Real::hull(0.0, cdf->at(best + 1));  // e^ε overflows

@@ -1,15 +1,16 @@
-#include "sotto/privacy/exponential.hpp"
+// The closed forms of the exponential mechanism.
+#include "privacy/api/exponential.hpp"
 
 #include <cmath>
 
-#include "sotto/numerics/elementary.hpp"
-#include "sotto/privacy/pure.hpp"
+#include "numerics/api/elementary.hpp"
+#include "privacy/api/pure.hpp"
 
 namespace sotto {
 
 Real exponential_delta(double epsilon, double epsilon0) {
   if (epsilon >= epsilon0) return 0;
-  // Divided through by e^ε₀: (1 - e^((ε-ε₀)/2))² / (1 - e^-ε₀).
+  // divided by e^ε₀ above and below: (1 - e^((ε-ε₀)/2))² / (1 - e^-ε₀)
   return square(expm1((Real(epsilon) - Real(epsilon0)) / 2)) / -expm1(-Real(epsilon0));
 }
 

@@ -1,4 +1,5 @@
-#include "sotto/privacy/gaussian.hpp"
+// The exact profile by Mills ratios, and the classical closed forms with their conditions.
+#include "privacy/api/gaussian.hpp"
 
 #include <cmath>
 #include <limits>
@@ -7,22 +8,24 @@
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/core/values.hpp"
-#include "sotto/numerics/elementary.hpp"
-#include "sotto/numerics/normal.hpp"
-#include "sotto/numerics/search.hpp"
+#include "numerics/api/elementary.hpp"
+#include "numerics/api/normal.hpp"
+#include "numerics/api/search.hpp"
 
 namespace sotto {
 
 Real gaussian_delta(double epsilon, double mu) {
   if (!(mu > 0)) return mu == 0 ? Real(0) : Real::unknown();
-  // With x = ε/μ - μ/2 and y = x + μ: e^ε density(y) = density(x), so δ = density(x) (R(x) - R(y)), R the Mills ratio.
+  // with x = ε/μ - μ/2 and y = x + μ: e^ε density(y) = density(x), so δ = density(x) (R(x) - R(y))
+  // with the Mills ratio R
   const Real centre = Real(epsilon) / Real(mu);
   const Real x = centre - Real(mu) / 2;
   const Real y = centre + Real(mu) / 2;
-  if (x.high() > 38.5) {  // below the smallest positive double
+  if (x.high() > 38.5) {  // δ is below the smallest positive double
     return Real::hull(Real(0.0), Real(std::numeric_limits<double>::denorm_min()));
   }
-  if (x.upper() < -40) return normal_tail(x).widened(2 * std::numeric_limits<double>::denorm_min());  // density(x) R(y) is below that
+  // density(x) R(y) is below twice the smallest double
+  if (x.upper() < -40) return normal_tail(x).widened(2 * std::numeric_limits<double>::denorm_min());
   if (x.high() < 0) return normal_tail(x) - normal_density(x) * mills_ratio(y);
   return normal_density(x) * (mills_ratio(x) - mills_ratio(y));
 }
@@ -43,7 +46,7 @@ namespace {
 
 void require_classical(const Real& epsilon) {
   if (!certainly_at_most(epsilon, 1)) {
-    throw OutsideConditions("the classical Gaussian line needs epsilon <= 1, here " + rounded(epsilon.upper(), 6, Side::upper) +
+    throw OutsideConditions("the classical Gaussian theorem needs epsilon <= 1, here " + rounded(epsilon.upper(), 6, Side::upper) +
                                 " (at epsilon = 10 its true delta is more than twice the stated one): use tight, pld or rdp",
                             Remedy::method);
   }
@@ -88,7 +91,7 @@ Real gaussian_moments_epsilon(MomentsForm form, const Real& mu, const Real& delt
 
 Real gaussian_moments_delta(MomentsForm form, const Real& mu, const Real& epsilon) {
   if (!(epsilon.lower() > 0)) return 1;
-  // with y = (ε/(8μ))² the first form is l = 4y and the second l² + l log 1.25 = y
+  // l = log(1/δ); with y = (ε/(8μ))² the first form is l = 4y, the second l² + l log 1.25 = y
   const Real c = log(Real(1.25));
   const Real y = square(epsilon / (8 * mu));
   const Real l = form == MomentsForm::by_sigma ? 4 * y : 2 * y / (c + sqrt(square(c) + 4 * y));
@@ -103,7 +106,7 @@ Real gaussian_sigma_for_rho(const Real& rho) { return sqrt(1 / (2 * rho)); }
 double gaussian_exact_sigma(double epsilon, double delta, Side side) {
   require_non_negative(epsilon, "epsilon");
   require_open_unit(delta, "delta");
-  // δ falls as σ grows. μ = 1/σ is rounded to the side that keeps the answer certified.
+  // δ falls as σ grows; μ = 1/σ is rounded to the side on which the result stays certain
   const auto sufficient = [&](double sigma) {
     const Real mu = 1 / Real(sigma);
     return gaussian_delta(epsilon, mu.at(side)).at(side) <= delta;

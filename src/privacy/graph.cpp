@@ -1,4 +1,5 @@
-#include "sotto/privacy/graph.hpp"
+// Cholesky factorisation with a bound on its residual, connected components, and orthogonalisation.
+#include "privacy/api/graph.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -18,14 +19,17 @@ constexpr double unit = 0x1p-53;
 using Row = std::vector<double>;
 
 void check(const Graph& graph) {
-  if (graph.users < 1 || graph.users > most_users) throw InvalidValue("a graph must have from 1 to " + std::to_string(most_users) + " users");
+  if (graph.users < 1 || graph.users > most_users) throw InvalidValue("users = " + std::to_string(graph.users) + " is not allowed: a graph must have from 1 to " + std::to_string(most_users));
   for (const auto& [a, b] : graph.edges) {
-    if (a >= graph.users || b >= graph.users || a == b) throw InvalidValue("an edge must join two different users of the graph");
+    if (a >= graph.users || b >= graph.users || a == b) {
+      throw InvalidValue("the edge " + std::to_string(a) + " to " + std::to_string(b) + " is not allowed: it must join two different users below " +
+                         std::to_string(graph.users));
+    }
   }
 }
 
-// Σ = own² I + mask² L, lower triangle of its Cholesky factor in place.
-std::vector<Row> factorised(const Graph& graph, double own, double mask) {
+// Returns the lower triangle of the Cholesky factor of Σ = own² I + mask² L.
+std::vector<Row> cholesky_factor(const Graph& graph, double own, double mask) {
   std::vector<Row> factor(graph.users);
   for (std::size_t i = 0; i < graph.users; ++i) {
     factor[i].assign(i + 1, 0);
@@ -46,7 +50,8 @@ std::vector<Row> factorised(const Graph& graph, double own, double mask) {
   return factor;
 }
 
-Row solved(const std::vector<Row>& factor, std::size_t v) {
+// Returns Σ⁻¹ e_v.
+Row solve(const std::vector<Row>& factor, std::size_t v) {
   const std::size_t n = factor.size();
   Row x(n, 0);
   for (std::size_t i = v; i < n; ++i) {
@@ -61,7 +66,8 @@ Row solved(const std::vector<Row>& factor, std::size_t v) {
   return x;
 }
 
-// An upper bound on |e_v - Σx|, rounding and the parameters' readings included.
+// Returns an upper bound on |e_v - Σx|, which allows for rounding and for the readings of the
+// parameters.
 double residual_bound(const Graph& graph, double own, double mask, const Row& x, std::size_t v) {
   Row residual(x.size());
   Row size(x.size());
@@ -78,22 +84,24 @@ double residual_bound(const Graph& graph, double own, double mask, const Row& x,
     size[b] += most;
   }
   double square = 0;
-  const double relative = unit * (2 * static_cast<double>(x.size()) + 16);  // a user has at most n - 1 terms
+  // a user has at most n - 1 terms
+  const double relative = unit * (2 * static_cast<double>(x.size()) + 16);
   for (std::size_t i = 0; i < x.size(); ++i) square += std::pow(std::abs(residual[i]) + relative * size[i], 2);
   return std::sqrt(square) * (1 + 1e-9);
 }
 
 double dot(const Row& a, const Row& b) { return std::inner_product(a.begin(), a.end(), b.begin(), 0.0); }
 
-// Vectors that span what is observed, orthonormal.
+// The span of the observed vectors, as an orthonormal basis.
 class Span {
  public:
+  // Adds a vector by Gram-Schmidt, twice for accuracy.
   void add(Row row) {
     const double whole = std::sqrt(dot(row, row));
     for (int turn = 0; turn < 2; ++turn) {
-      for (const Row& known : rows_) {
-        const double part = dot(row, known);
-        for (std::size_t i = 0; i < row.size(); ++i) row[i] -= part * known[i];
+      for (const Row& basis : rows_) {
+        const double part = dot(row, basis);
+        for (std::size_t i = 0; i < row.size(); ++i) row[i] -= part * basis[i];
       }
     }
     const double rest = std::sqrt(dot(row, row));
@@ -101,7 +109,7 @@ class Span {
     for (double& entry : row) entry /= rest;
     rows_.push_back(std::move(row));
   }
-  /// |P e_u|².
+  // Returns |P e_u|², where P projects on the span.
   [[nodiscard]] double share(std::size_t user) const {
     double sum = 0;
     for (const Row& row : rows_) sum += row[user] * row[user];
@@ -114,24 +122,25 @@ class Span {
 
 }  // namespace
 
-std::vector<double> gopa_thetas(const Graph& honest, double own, double mask) {
+std::vector<double> gopa_squared_mus(const Graph& honest, double own, double mask) {
   check(honest);
   require_positive(own, "own");
   require_positive(mask, "mask");
-  const std::vector<Row> factor = factorised(honest, own, mask);
+  const std::vector<Row> factor = cholesky_factor(honest, own, mask);
   std::vector<double> thetas;
   for (std::size_t v = 0; v < honest.users; ++v) {
-    const Row x = solved(factor, v);
+    const Row x = solve(factor, v);
     thetas.push_back((Real(x[v]) + Real(residual_bound(honest, own, mask, x, v)) / (Real(own) * Real(own))).upper());
   }
   return thetas;
 }
 
-std::vector<double> gopa_uniform_thetas(const Graph& honest, double own) {
+std::vector<double> gopa_uniform_squared_mus(const Graph& honest, double own) {
   check(honest);
   require_positive(own, "own");
   std::vector<std::size_t> root(honest.users);
   std::iota(root.begin(), root.end(), std::size_t{0});
+  // union-find with path halving
   const auto find = [&root](std::size_t user) {
     while (root[user] != user) user = root[user] = root[root[user]];
     return user;
@@ -146,10 +155,14 @@ std::vector<double> gopa_uniform_thetas(const Graph& honest, double own) {
 
 std::vector<double> gossip_shares(const std::vector<std::vector<double>>& gossip, std::size_t rounds, std::size_t observer) {
   const std::size_t n = gossip.size();
-  if (n < 1 || n > most_users || observer >= n)
-    throw InvalidValue("gossip needs from 1 to " + std::to_string(most_users) + " users, the observer among them");
+  if (n < 1 || n > most_users || observer >= n) {
+    throw InvalidValue("gossip needs from 1 to " + std::to_string(most_users) + " users, the observer among them; here are " + std::to_string(n) +
+                       " users and observer " + std::to_string(observer));
+  }
   for (const Row& row : gossip) {
-    if (row.size() != n) throw InvalidValue("the gossip matrix must be square");
+    if (row.size() != n) {
+      throw InvalidValue("the gossip matrix must be square: it has " + std::to_string(n) + " rows, and one of " + std::to_string(row.size()) + " entries");
+    }
   }
   Span seen;
   Row own(n, 0);

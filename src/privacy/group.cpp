@@ -1,11 +1,12 @@
-#include "sotto/privacy/group.hpp"
+// The theorems on group privacy.
+#include "privacy/api/group.hpp"
 
 #include <cmath>
 #include <string>
 
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
-#include "sotto/numerics/elementary.hpp"
+#include "numerics/api/elementary.hpp"
 
 namespace sotto {
 namespace {

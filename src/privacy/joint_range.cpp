@@ -1,17 +1,20 @@
-// The best conversion from RDP at one order: the joint range of the Rényi and the hockey-stick divergence.
+// The optimal conversion from RDP at one order: the joint range of the Rényi and the hockey-stick
+// divergence [Asoodeh2021]. It suffices to consider pairs of coins, that is distributions on two
+// outcomes.
 #include <algorithm>
 #include <cmath>
 
 #include "sotto/core/errors.hpp"
-#include "sotto/numerics/crossing.hpp"
-#include "sotto/numerics/elementary.hpp"
-#include "sotto/privacy/conversions.hpp"
+#include "numerics/api/crossing.hpp"
+#include "numerics/api/elementary.hpp"
+#include "privacy/api/conversions.hpp"
 
 namespace sotto {
 namespace {
 
-// f(q) = p^α q^(1-α) + (1-p)^α (1-q)^(1-α) with p = δ + e^ε q: e^((α-1)D) of two coins whose hockey-stick divergence is δ. It is
-// convex in q, because p^α q^(1-α) is convex in (p, q) and p is affine in q.
+// Pairs of coins with probabilities p and q = (p - δ)/e^ε, whose hockey-stick divergence at ε is δ.
+// Their Rényi divergence D gives f(q) = e^((α-1)D) = p^α q^(1-α) + (1-p)^α (1-q)^(1-α). f is convex
+// in q, because p^α q^(1-α) is convex in (p, q) and p is affine in q.
 struct Coins {
   Real order;
   Real growth;  // e^ε
@@ -28,12 +31,12 @@ struct Coins {
     const Real rest = (1 - p) / (1 - Real(q));
     return {p * up + (1 - p) * down, order * growth * (up - down) + (1 - order) * (up * ratio - down * rest)};
   }
-  // Roughly where f is least.
+  // Returns an estimate of the q at which f is least, by bisection on the sign of the slope.
   [[nodiscard]] double least() const {
     const double e = growth.estimate();
     const double d = delta.estimate();
     const double a = order.estimate();
-    const auto falling = [&](double q) {  // the slope's sign, over (p/q)^(α-1)
+    const auto falling = [&](double q) {  // the sign of the slope, divided by (p/q)^(α-1)
       const double up = (d + e * q) / q;
       const double down = (1 - d - e * q) / (1 - q);
       const double ratio = std::pow(down / up, a - 1);
@@ -47,15 +50,16 @@ struct Coins {
     }
     return std::exp((low + high) / 2);
   }
-  // A lower bound on the least f: where the tangents on either side of it meet; or, where f falls up to p = 1, the end of the
-  // tangent on the left.
+  // Returns a lower bound on the minimum of f: the height at which tangents on both sides of the
+  // minimum meet, or, if f falls up to p = 1, the end of the tangent on the left. The points may be
+  // anywhere, since f is convex.
   [[nodiscard]] double below() const {
     const double q = least();
     const Real last = (1 - delta) / growth;  // where p = 1
     double best = 1;                         // f is never below 1
-    for (const double room : {1e-7, 1e-5, 1e-3, 0.1}) {
-      const double left = q * (1 - room);
-      const double right = std::min(q * (1 + room), q + 0.5 * (last.lower() - q));
+    for (const double gap : {1e-7, 1e-5, 1e-3, 0.1}) {
+      const double left = q * (1 - gap);
+      const double right = std::min(q * (1 + gap), q + 0.5 * (last.lower() - q));
       if (!(right > left)) continue;
       const Value a = at(left);
       if (!(a.slope.upper() < 0)) continue;
@@ -69,14 +73,16 @@ struct Coins {
   }
 };
 
-// What (α, ε̄)-RDP excludes: pairs whose hockey-stick divergence at ε exceeds δ. They would need more Rényi divergence than two
-// coins with δ do, and that grows with δ.
+// The pairs of distributions that (α, ε̄)-RDP excludes. A pair whose hockey-stick divergence at ε
+// is at least δ has at least the Rényi divergence of the best coins for δ, which grows with δ. If
+// that exceeds ε̄, the pair is excluded.
 struct JointRange {
   Real order;
   double reached;  // e^((α-1)ε̄), rounded up
 
   explicit JointRange(const RenyiDP& renyi) : order(renyi.order), reached(exp((order - 1) * renyi.epsilon).upper()) {}
-  // At most 0 where they are certainly excluded; the size is an estimate.
+  // Returns a number that is at most 0 if δ is certainly excluded. Its magnitude only guides the
+  // search.
   [[nodiscard]] double excess(const Real& growth, double delta) const {
     const double needed = Coins{order, growth, delta}.below();
     const double size = std::log(reached / needed);
@@ -91,14 +97,16 @@ double delta_from_renyi_optimal(const RenyiDP& renyi, double epsilon) {
   const JointRange range(renyi);
   if (!(loose > 0) || !std::isfinite(range.reached)) return loose;
   const Real growth = exp(Real(epsilon));
-  double high = std::min(loose, 1 - 0x1p-30);  // 1 itself is impossible for coins, and f is not defined there
+  // 1 itself is impossible for coins, and f is not defined there
+  double high = std::min(loose, 1 - 0x1p-30);
+  // find an excluded δ to start from
   for (const double next : {1 - 0x1p-20, 1 - 0x1p-10, 0.99, 0.95}) {
     if (range.excess(growth, high) <= 0) break;
     high = std::min(high, next);
   }
   if (range.excess(growth, high) > 0) return loose;
   const CrossingRange search{.low = std::min(high, 1e-300), .high = high, .holds_high = true, .start = high, .tolerance = 1e-14};
-  return crossing(search, [&](double delta) -> Excess { return {range.excess(growth, delta)}; }).holds.value_or(loose);
+  return find_crossing(search, [&](double delta) -> Excess { return {range.excess(growth, delta)}; }).holds.value_or(loose);
 }
 
 double epsilon_from_renyi_optimal(const RenyiDP& renyi, double delta) {
@@ -107,7 +115,7 @@ double epsilon_from_renyi_optimal(const RenyiDP& renyi, double delta) {
   if (!(delta > 0 && delta < 1) || !(loose > 0) || !std::isfinite(loose) || !std::isfinite(range.reached)) return loose;
   if (range.excess(1, delta) <= 0) return 0;
   const CrossingRange search{.low = std::min(loose, 1e-15), .high = loose, .holds_high = true, .start = loose, .tolerance = 1e-14};
-  return crossing(search, [&](double epsilon) -> Excess { return {range.excess(exp(Real(epsilon)), delta)}; }).holds.value_or(loose);
+  return find_crossing(search, [&](double epsilon) -> Excess { return {range.excess(exp(Real(epsilon)), delta)}; }).holds.value_or(loose);
 }
 
 }  // namespace sotto

@@ -1,8 +1,9 @@
-#include "sotto/privacy/laplace.hpp"
+// The closed forms of Laplace noise.
+#include "privacy/api/laplace.hpp"
 
 #include <cmath>
 
-#include "sotto/numerics/elementary.hpp"
+#include "numerics/api/elementary.hpp"
 
 namespace sotto {
 
@@ -20,7 +21,8 @@ Real laplace_rho(const Real& x) { return x + expm1(-x); }
 Real laplace_renyi(const Real& x, double order) {
   if (order == 1) return laplace_rho(x);
   if (std::isinf(order)) return x;
-  // e^((α-1)x) taken out of the logarithm: nothing overflows, and nothing cancels but what is small.
+  // e^((α-1)x) is factored out of the logarithm, so that nothing overflows and only small terms
+  // cancel
   const Real a = order;
   return x + log1p((a - 1) / (2 * a - 1) * expm1(-(2 * a - 1) * x)) / (a - 1);
 }

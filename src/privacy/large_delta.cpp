@@ -1,11 +1,12 @@
-#include "sotto/privacy/large_delta.hpp"
+// The text of the warning.
+#include "privacy/api/large_delta.hpp"
 
 #include "sotto/core/decimal.hpp"
 
 namespace sotto {
 
-std::string doubt_about_delta(double delta, std::optional<double> units, const std::string& unit) {
-  if (!(delta < 1)) return "";  // refused where it is used
+std::string large_delta_warning(double delta, std::optional<double> units, const std::string& unit) {
+  if (!(delta < 1)) return "";  // Delta refuses it
   const bool is_known = units && *units > 0;
   if (is_known && delta * *units >= 1) {
     return "delta = " + rounded(delta, 4, Side::upper) + " is not below 1/n for n = " + shortest(*units) + ": to publish whole records of " +

@@ -1,8 +1,9 @@
-#include "sotto/privacy/randomized_response.hpp"
+// The closed forms of randomized response with k values.
+#include "privacy/api/randomized_response.hpp"
 
 #include <cmath>
 
-#include "sotto/numerics/elementary.hpp"
+#include "numerics/api/elementary.hpp"
 
 namespace sotto {
 
@@ -10,7 +11,7 @@ ResponseProbabilities response_probabilities(const Real& p, std::int64_t k) { re
 
 namespace {
 
-// log(p/r), signed; log1p keeps it accurate when p and r are close.
+// Returns log(p/r), accurately also if p and r are close.
 Real log_ratio(const ResponseProbabilities& response) {
   const double ratio = response.truth.estimate() / response.other.estimate();
   if (!(ratio > 0.5 && ratio < 2)) return log(response.truth) - log(response.other);
@@ -38,12 +39,14 @@ Real response_renyi(const ResponseProbabilities& response, double order) {
   const Real loss = response_epsilon(response);
   if (order == 1) return max(0, (p - r) * log_ratio(response));
   if (std::isinf(order)) return loss;
-  // With h the larger and l the smaller of p, r: h e^((α-1)ε) + l e^(-(α-1)ε) + rest, and e^((α-1)ε) taken out.
+  // with h the larger and l the smaller of p and r: h e^((α-1)ε) + l e^(-(α-1)ε) + rest, from which
+  // e^((α-1)ε) is factored out
   const bool truthful = p.high() >= r.high();
   const Real& high = truthful ? p : r;
   const Real& low = truthful ? r : p;
   const Real step = (Real(order) - 1) * loss;
-  // rest = 1 - p - r; the bracket is 1 + low (e^(-2 step) - 1) + rest (e^-step - 1) since high = 1 - low - rest.
+  // rest = 1 - p - r; the other factor is 1 + low (e^(-2 step) - 1) + rest (e^-step - 1), since
+  // high = 1 - low - rest
   const Real rest = 1 - high - low;
   return loss + log1p(low * expm1(-2 * step) + rest * expm1(-step)) / (Real(order) - 1);
 }

@@ -1,3 +1,4 @@
+// The names of the relations.
 #include "sotto/privacy/relation.hpp"
 
 namespace sotto {

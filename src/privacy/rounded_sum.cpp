@@ -1,16 +1,20 @@
-// The sum of rounded Gaussians against a rounding of the Gaussian that their sum stands for, by characteristic functions.
+// The sum of h rounded Gaussians compared with one rounded Gaussian of their variance, by
+// characteristic functions.
 //
-// With f the law of N(0, r²) plus a uniform on [-1/2, 1/2], a(t) its transform and a_m = a(t + 2πm), Poisson's summation gives the transform on the
-// integers of h rounded Gaussians as (Σ a_m)^h, and that of round(N(0, h r²) + h-1 uniforms) as Σ a_m^h. Their difference is of cross terms alone,
-// at most h β (α+β)^(h-1) with α = e^(-r²t²/2) and β = Σ_{m≠0} e^(-r²(t+2πm)²/2): largest near t = 2π/h, where it is e^(-2π²r²(h-1)/h).
+// Let a(t) be the characteristic function of N(0, r²) plus a uniform on [-1/2, 1/2], and a_m = a(t
+// + 2πm). By Poisson summation, the sum of h rounded Gaussians has the characteristic function (Σ
+// a_m)^h on the integers, and round(N(0, h r²) + h-1 uniforms) has Σ a_m^h. The difference consists
+// of cross terms, of modulus at most h β (α+β)^(h-1) with α = e^(-r²t²/2) and β = Σ_{m≠0}
+// e^(-r²(t+2πm)²/2). It is largest near t = 2π/h, where it is e^(-2π²r²(h-1)/h).
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <string>
 
 #include "sotto/core/errors.hpp"
 #include "sotto/core/values.hpp"
-#include "sotto/numerics/normal.hpp"
-#include "sotto/privacy/federated.hpp"
+#include "numerics/api/normal.hpp"
+#include "privacy/api/federated.hpp"
 
 namespace sotto {
 namespace {
@@ -18,16 +22,19 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double least = std::numeric_limits<double>::denorm_min();
 constexpr double pi = 3.141592653589793;
-constexpr double narrowest = 1.0 / 3;  // β rises on [0, π] from here on
+constexpr double narrowest = 1.0 / 3;  // for r from here on, β rises on [0, π]
 constexpr double most_epsilon = 64;
-constexpr double rounding = 1e-6;  // far more than doubles lose below: added to logarithms
+// added to logarithms: far above the rounding errors of the sums below
+constexpr double rounding = 1e-6;
 
+// Returns log(e^a + e^b).
 double log_add(double a, double b) {
   const double high = std::max(a, b);
   return high == -infinity ? high : high + std::log1p(std::exp(std::min(a, b) - high));
 }
 
-// log β at t: the terms m = ±1, ±2, … fall at least geometrically, by e^(-r²(2π² + …)) each.
+// Returns an upper bound on log β at t. The terms m = ±1, ±2, … fall at least geometrically, by
+// e^(-r²(2π² + …)).
 double log_beta(double t, double r) {
   double sum = -infinity;
   for (int m = 1; m <= 12; ++m) {
@@ -36,7 +43,8 @@ double log_beta(double t, double r) {
   return sum + rounding;
 }
 
-// log of (1/π) ∫_0^π h β (α+β)^(h-1) dt, from above: α falls and β rises, so that a cell has α of its left end and β of its right one.
+// Returns an upper bound on the logarithm of (1/π) ∫_0^π h β (α+β)^(h-1) dt. α falls and β rises,
+// so each cell of the integral takes α at its left end and β at its right end.
 double log_point_distance(double r, double h) {
   constexpr int cells = 1 << 13;
   constexpr double width = pi / cells;
@@ -53,11 +61,12 @@ double log_point_distance(double r, double h) {
 
 double rounded_sum_distance(double r, std::int64_t honest) {
   require_positive(r, "r");
-  if (honest < 1) throw InvalidValue("honest must be a whole number from 1");
+  if (honest < 1) throw InvalidValue("honest = " + std::to_string(honest) + " is not allowed: it must be a whole number from 1");
   if (honest == 1) return 0;
   if (!(r >= narrowest)) return 1;
   const auto h = static_cast<double>(honest);
-  // Bulk |k| <= K = z r sqrt(h) + h/2 point by point; beyond, both laws are within h/2 of the same Gaussian.
+  // the bulk |k| <= K = z r sqrt(h) + h/2, point by point; in the tails both distributions are
+  // within h/2 of the same Gaussian
   const double log_point = log_point_distance(r, h);
   const double z = std::sqrt(2 * std::min(std::max(0.0, -log_point), 720.0));
   const double bulk = std::exp(log_point + std::log(z * r * std::sqrt(h) + h / 2 + 1.5) + rounding);

@@ -1,3 +1,4 @@
+// The sensitivities as certified reals, from exact bounds.
 #include "sotto/privacy/sensitivity.hpp"
 
 #include <algorithm>
@@ -7,16 +8,18 @@
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/core/values.hpp"
-#include "sotto/numerics/elementary.hpp"
+#include "numerics/api/elementary.hpp"
 
 namespace sotto {
 namespace {
 
+// Returns whether the relation is replace-one. Throws InvalidValue for "as stated".
 bool replaces(Relation relation) {
-  if (relation == Relation::as_stated) throw InvalidValue("a sensitivity needs a relation: add-remove, replace-one or zero-out");
+  if (relation == Relation::as_stated) throw InvalidValue("a sensitivity depends on the relation, which is as stated: name add-remove, replace-one or zero-out");
   return relation == Relation::replace_one;
 }
 
+// Returns max(|low|, |high|). Throws InvalidValue unless the bounds are finite and in order.
 double largest(Clamp clamp) {
   if (!std::isfinite(clamp.low) || !std::isfinite(clamp.high) || clamp.low > clamp.high) {
     throw InvalidValue("the bounds [" + shortest(clamp.low) + ", " + shortest(clamp.high) +

@@ -1,23 +1,29 @@
-// Shuffled binary randomized response where all others say the same: the count is Bin(n-1, w) + B, w = 1/(e^ε₀+1), with B = 1 more likely under P.
+// A lower bound on δ for shuffled binary randomized response in which all other users have the same
+// value.
 //
-// With b the law of Bin(n-1, w) and T(m) its mass from m on (or up to m), the test "count > m" (or "count <= m" the other way round) has
-// P - e^ε Q = b(m)(e^ε(1-w) - w) - (e^ε - 1) T(m). Any m gives a lower bound; the best is where the ratio of the laws crosses e^ε.
+// The count of reports is Bin(n-1, w) + B with w = 1/(e^ε₀+1), where B = 1 is more likely under P.
+// Let b be the mass function of Bin(n-1, w), and T(m) its mass from m on. The test "count > m" has
+// P - e^ε Q = b(m)(e^ε(1-w) - w) - (e^ε - 1) T(m). For the opposite direction the test is "count <=
+// m", and T(m) the mass up to m. Every m gives a lower bound; the best m is where the likelihood
+// ratio crosses e^ε.
 #include <algorithm>
 #include <cmath>
 
-#include "sotto/core/work.hpp"
-#include "sotto/numerics/elementary.hpp"
-#include "sotto/numerics/gamma.hpp"
-#include "sotto/privacy/federated.hpp"
+#include "core/api/work.hpp"
+#include "numerics/api/elementary.hpp"
+#include "numerics/api/gamma.hpp"
+#include "privacy/api/federated.hpp"
 
 namespace sotto {
 namespace {
 
-// b(m), and T(m) from above: terms until they no longer count, and what a geometric series leaves.
+// b(m), and an upper bound on T(m).
 struct Tail {
   Real point, sum;
 };
 
+// Sums the terms of T(m) outwards until the rest is negligible, and adds a geometric series as a
+// bound on the rest.
 Tail tail_of(double trials, const Real& w, double m, bool upward) {
   const Real odds = w / (1 - w);
   const Real point =
@@ -46,7 +52,7 @@ Real shuffled_response_delta(double epsilon, const Real& local, std::int64_t use
   const double trials = static_cast<double>(users) - 1;
   const Real gain = exp(Real(epsilon)) * (1 - w) - w;
   const Real price = expm1(Real(epsilon));
-  // the ratio b(k-1)/b(k) = k/((n-k) odds) from which on P has more than e^ε of Q
+  // the ratio b(k-1)/b(k) = k/((n-k) odds) above which P exceeds e^ε Q
   const double crossing = gain.estimate() / ((1 - w) - exp(Real(epsilon)) * w).estimate();
   if (!(crossing > 0)) return 0;
   const double odds = (w / (1 - w)).estimate();

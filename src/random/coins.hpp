@@ -1,4 +1,5 @@
-// Exact coins, on any source of bits.
+// Coins, skips and reference samplers with exact probabilities. `Bits` is a source of words:
+// Random, Stream, or a script in tests.
 #pragma once
 
 #include <algorithm>
@@ -6,21 +7,22 @@
 #include <cmath>
 #include <cstdint>
 
-#include "rounding.hpp"
+#include "random/rounding.hpp"
 
 namespace sotto::random_detail {
 
+// Returns true with probability numerator/denominator.
 template <class Bits>
 bool bernoulli(Bits& bits, std::uint64_t numerator, std::uint64_t denominator) {
   return uniform_below(bits, denominator) < numerator;
 }
 
-// p = m 2^-e: the first 64 bits decide but where they equal p's, and p has at most 53 bits below its first.
+// Returns true with probability p: compares a uniform real number, word by word, with the binary
+// digits of p. The first word decides unless it equals the first 64 digits of p.
 template <class Bits>
 bool bernoulli(Bits& bits, double p) {
   if (p >= 1) return true;
   if (p <= 0) return false;
-  // compare word by word with p's binary digits
   double rest = p;
   for (;;) {
     rest = std::ldexp(rest, 64);
@@ -33,10 +35,12 @@ bool bernoulli(Bits& bits, double p) {
   }
 }
 
-// e^-γ for γ <= 1: the number of successes of coins γ/1, γ/2, … is even with that probability.
+// Returns true with probability e^-γ for γ = numerator/denominator [Canonne2020]. For γ <= 1: with
+// coins of probability γ/1, γ/2, …, the number of successes before the first failure is even with
+// probability e^-γ.
 template <class Bits>
 bool bernoulli_exp(Bits& bits, std::uint64_t numerator, std::uint64_t denominator) {
-  while (numerator > denominator) {  // e^-1 for each whole
+  while (numerator > denominator) {  // e^-γ is the product of e^-1 for each whole unit and the rest
     if (!bernoulli_exp(bits, 1, 1)) return false;
     numerator -= denominator;
   }
@@ -45,46 +49,48 @@ bool bernoulli_exp(Bits& bits, std::uint64_t numerator, std::uint64_t denominato
   return k % 2 == 1;
 }
 
-// floor(E/λ), E exponential and λ = -log(1-q): P(k) = (1-q)^k q.
+// Returns floor(E/λ), where E is a standard exponential and λ = -log(1-q): k has probability
+// (1-q)^k q.
 template <class Bits>
 std::uint64_t skip(Bits& bits, double q, double per_step) {
   if (q >= 1) return 0;
   const Table& table = real_table(Curve::laplace);
   auto [y, negative] = draw(bits, table);
   (void)negative;
-  if (y.more.empty()) {
+  if (y.lower_words.empty()) {
     const double steps = std::ldexp(static_cast<double>(y.head) + 0.5, -y.fraction) * per_step;
-    const double doubt = std::ldexp(per_step, -y.fraction) + 0x1p-48 * steps;
+    const double margin = std::ldexp(per_step, -y.fraction) + 0x1p-48 * steps;
     const double whole = std::floor(steps);
-    if (steps < 0x1p50 && steps - whole > doubt && whole + 1 - steps > doubt) return static_cast<std::uint64_t>(whole);
+    if (steps < 0x1p50 && steps - whole > margin && whole + 1 - steps > margin) return static_cast<std::uint64_t>(whole);
   }
   for (;;) {
-    if (const auto known = failures(q, table.tau, y)) return *known;
-    y.more.push_back(bits.more());
+    if (const auto count = failures(q, table.tau, y)) return *count;
+    y.lower_words.push_back(bits.extra_word());
   }
 }
 
-// An exponential of mean 1 is above γ: probability e^-γ.
+// Returns whether a standard exponential exceeds γ, which has probability e^-γ.
 template <class Bits>
-bool outlasts(Bits& bits, const Quotient& quotient) {
+bool exponential_exceeds(Bits& bits, const Quotient& quotient) {
   if (quotient.high == quotient.low) return true;
   const Table& table = real_table(Curve::laplace);
   auto [y, negative] = draw(bits, table);
   (void)negative;
-  if (y.more.empty()) {
+  if (y.lower_words.empty()) {
     const double life = std::ldexp(static_cast<double>(y.head), -y.fraction) / table.tau;
     const double level = (quotient.high - quotient.low) * (quotient.rate / quotient.unit);
-    const double doubt = 0x1p-40 + 0x1p-48 * level;
-    if (std::isnormal(level) && life > level + doubt) return true;
-    if (std::isnormal(level) && life < level - doubt) return false;
+    const double margin = 0x1p-40 + 0x1p-48 * level;
+    if (std::isnormal(level) && life > level + margin) return true;
+    if (std::isnormal(level) && life < level - margin) return false;
   }
   for (;;) {
-    if (const auto known = above(quotient, table.tau, y)) return *known;
-    y.more.push_back(bits.more());
+    if (const auto result = above(quotient, table.tau, y)) return *result;
+    y.lower_words.push_back(bits.extra_word());
   }
 }
 
-/// The exact reference after Canonne, Kamath and Steinke, in whole numbers alone: discrete Laplace of scale t/s.
+/// Draws discrete Laplace noise of scale t/s by whole numbers only, after Canonne, Kamath and
+/// Steinke [Canonne2020]. Tests compare DiscreteNoise with it.
 template <class Bits>
 std::int64_t plain_discrete_laplace(Bits& bits, std::uint64_t t, std::uint64_t s) {
   for (;;) {
@@ -99,13 +105,15 @@ std::int64_t plain_discrete_laplace(Bits& bits, std::uint64_t t, std::uint64_t s
   }
 }
 
-/// Discrete Gaussian of σ² = numerator/denominator, both small enough that (k σ-units)² fits.
+/// Draws discrete Gaussian noise of variance numerator/denominator by whole numbers only
+/// [Canonne2020]. Both must be so small that the squares below fit 64 bits.
 template <class Bits>
 std::int64_t plain_discrete_gaussian(Bits& bits, std::uint64_t numerator, std::uint64_t denominator) {
   const auto t = static_cast<std::uint64_t>(std::sqrt(static_cast<double>(numerator) / static_cast<double>(denominator))) + 1;
   for (;;) {
     const std::int64_t k = plain_discrete_laplace(bits, t, 1);
-    // e^-((|k| - σ²/t)² / (2σ²)), with (|k| t d - n)² / (2 t² n d) for σ² = n/d
+    // accept k with probability e^-((|k| - σ²/t)² / (2σ²)); with σ² = n/d the exponent is
+    // (|k| t d - n)² / (2 t² n d)
     const auto size = static_cast<std::uint64_t>(k < 0 ? -k : k);
     const std::uint64_t a = size * t * denominator;
     const std::uint64_t difference = a > numerator ? a - numerator : numerator - a;

@@ -1,11 +1,13 @@
-#include "columns.hpp"
+// The tables: weights, the border between columns and tail, and the alias method.
+#include "random/columns.hpp"
 
 #include <algorithm>
 
 namespace sotto::random_detail {
 namespace {
 
-// Weights that sum to the whole, as slots of equal capacity that hold at most two items each (Walker, Vose), in whole numbers.
+// Returns the alias table of weights that sum to 2^30: slots of equal capacity, with at most two
+// items each, in whole numbers, so that every probability is exact.
 std::array<std::uint32_t, last_item + 1> alias_of(std::array<std::uint32_t, last_item + 1> weight) {
   constexpr std::uint32_t capacity = 1U << position_bits;
   std::array<std::uint32_t, last_item + 1> entry{};
@@ -31,39 +33,44 @@ std::array<std::uint32_t, last_item + 1> alias_of(std::array<std::uint32_t, last
 
 Table::Table(Curve curve_, double tau_, bool real_, int fraction_)
     : curve(curve_), tau(tau_), real(real_), fraction(fraction_), unit(std::ldexp(1.0, -fraction_)) {
-  constexpr double room = 0x1p-40;  // of `height`, and where it underflows
-  constexpr double tiny = 1e-290;
+  constexpr double error = 0x1p-40;  // the relative error of height()
+  constexpr double tiny = 1e-290;    // its absolute error near underflow
   const auto at = [&](double y) { return height(curve, tau, y); };
-  // the last y of a column: a whole one stops short of the next column
+  // the last y of a column, relative to its start: 1 as a limit for real y
   const double last = real ? 1 : 1 - std::ldexp(1.0, -fraction);
-  const auto ceiling = [&](double x) { return static_cast<std::uint32_t>(std::ceil(x * (1 + room) + tiny)); };
+  const auto ceiling = [&](double x) { return static_cast<std::uint32_t>(std::ceil(x * (1 + error) + tiny)); };
 
-  // S such that all weights fit; the tail is at most twice a strip of where it starts, and starts where f is small
+  // choose S so that all weights fit into 2^30; the weight of the tail is at most twice the area of
+  // its first strip at the height of its start
   double sum = 0;
   for (std::uint32_t i = 0; i < last_item; ++i) sum += at(i);
   scale = static_cast<std::uint32_t>(all_weight * (1 - 0x1p-9) / (sum + 2 * std::ldexp(at(last_item), strip_from(last_item))));
-  // as many columns as are narrow enough for the sure ordinates
+
+  // add columns while ordinates below 251/256 lie below the curve all over the column
   weight.fill(0);
   std::uint32_t total = 0;
-  for (columns = 0; columns < last_item; ++columns) {
-    const std::uint32_t c = ceiling(scale * at(columns));
+  for (column_count = 0; column_count < last_item; ++column_count) {
+    const std::uint32_t c = ceiling(scale * at(column_count));
     const double sure = std::ldexp(static_cast<double>(c) * sure_ordinates, -ordinate_bits);
-    if (!(sure <= scale * at(columns + last) * (1 - room))) break;
-    weight[columns] = c;
+    if (!(sure <= scale * at(column_count + last) * (1 - error))) break;
+    weight[column_count] = c;
     total += c;
   }
   for (std::uint32_t i = 0; i <= last_item; ++i) corner[i] = scale * at(i);
-  bulge = scale * (1.01 / (8 * tau * tau) + 0x1p-24);  // |f''| is at most 1/τ²; y's further bits, and roundings
-  strip = strip_from(columns);
-  tail = ceiling(2 * scale * std::ldexp(at(columns), strip));
-  left = all_weight - total;
+  // |f''| <= 1/τ²; the last bits of y, and rounding
+  chord_error = scale * (1.01 / (8 * tau * tau) + 0x1p-24);
+
+  // the tail and the last item take the rest
+  strip_bits = strip_from(column_count);
+  tail_weight = ceiling(2 * scale * std::ldexp(at(column_count), strip_bits));
+  last_weight = all_weight - total;
   std::array<std::uint32_t, last_item + 1> all{};
   std::copy(weight.begin(), weight.end(), all.begin());
-  all[last_item] = left;
+  all[last_item] = last_weight;
   entry = alias_of(all);
 }
 
-// A width over which f falls to half from this column on, and so all the more later.
+// f falls to half over this width from the column on, and further over the same width later.
 int Table::strip_from(std::uint32_t column) const {
   const double half_life = curve == Curve::gaussian ? 0.6931472 * tau * tau / column : 0.6931472 * tau;
   return static_cast<int>(std::ceil(std::log2(std::max(half_life, 1.0))));

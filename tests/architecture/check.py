@@ -2,9 +2,10 @@
 """The rules of the house, checked: check.py [ROOT] [--strict-bib].
 
 Ranks of folders (src/README.md), clean public headers, slow headers in one file, one definition a name, private names in their folder's
-namespace, references that exist, sizes, no printing in the library, no marks of unfinished work. Prints each violation as file:line: message; exits 1 if there is one.
+namespace, references that exist, sizes, no printing in the library, noise from `mechanisms` alone, no marks of unfinished work. Prints each violation as file:line: message; exits 1 if there is one.
 """
 import argparse
+import os
 import re
 import statistics
 import sys
@@ -24,6 +25,7 @@ variant vector version
 """.split())
 HEAVY = ("CLI/", "nlohmann/")  # headers that take seconds to compile: behind one source file each
 HEADER_MEDIAN, HEADER_LINES, SOURCE_LINES = 120, 400, 500
+FOLDER_FILES, PUBLIC_HEADERS, FUNCTION_LINES = 24, 45, 60
 
 KEY = r"[A-Z][A-Za-z]+\d{4}[a-z]?"
 CITATION = re.compile(rf"\[{KEY}(?:[,;][^\]]*)?\]")
@@ -31,9 +33,17 @@ LITERAL = re.compile(rf'"{KEY}(?:[,;][^"]*)?"')  # a reference as a value
 SIDE_EFFECT = re.compile(r"std::(?:cout|cerr|clog)|\b(?:v?f?printf|puts|abort|_?exit|quick_exit|getenv)\s*\(")
 FLAG = re.compile(r"(?<![\w(-])--[a-z]")
 COMMAND = re.compile(r"[^\"]\bsotto (?:run|data|study|predict|epsilon|delta|divergence|tradeoff|compare|explain|calibrate|ledger|serve|noise|dpsgd|attack|audit|figures)\b")
+# Noise is drawn by the objects of `mechanisms`, which hold the plan event that the noise costs. Course material releases nothing: it draws as it likes.
+NOISE = re.compile(r"\bRoundedNoise\b")
+NOISE_FOLDERS = ("include/sotto/random/", "src/random/", "include/sotto/mechanisms/", "src/mechanisms/")
+NOISE_IN_COURSE = ("src/course/",)
 MARK = re.compile(r"\b(?:TODO|FIXME|XXX)\b")
+PARTICIPLE = re.compile(r"\b(?:told|asked|looked|taken|wholes|whoever|dear|found|kept|made|given|shown|Asking|Asked|Borrowed|Kept|Taken|Told|Made|Looked|"
+                        r"Grown|Found|Given)\b")
+FREE_RELATIVE = re.compile(r"//[/!]?<? (?:What|Whoever|Who|Which|So many|Of each|Whatever|Whose)\b(?! is\b.*\?)")
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)')
-ROW = re.compile(r"^\|\s*(\d+)\s*\|\s*`([a-z_]+)/?`\s*\|")
+ROW = re.compile(r"^\|\s*(\d+)\s*\|\s*`([a-z_/]+?)/?`\s*\|")
+ORDER = re.compile(r"^\|\s*`([a-z_]+)`\s*\|\s*(`[a-z_.]+`(?: < `[a-z_.]+`)+)\s*\|")
 
 
 class Tree:
@@ -51,9 +61,9 @@ class Tree:
             yield from sorted(p for p in (self.root / folder).rglob("*") if p.suffix in suffixes and p.is_file())
 
     def public_words(self, folder):
-        """Every word of a folder's public headers."""
+        """Every word of a folder's public and interface headers."""
         if folder not in self.words:
-            headers = self.files(f"include/sotto/{folder}")
+            headers = self.files(f"include/sotto/{folder}", f"src/{folder}/api")
             self.words[folder] = set(re.findall(r"\w+", "\n".join(code(line) for p in headers for _, line in lines(p))))
         return self.words[folder]
 
@@ -76,7 +86,8 @@ def includes(path):
             yield number, found[1], found[2]
 
 
-def check_ranks(tree):
+def table_of_ranks(tree):
+    """The rank of each folder and program, from the first table of src/README.md."""
     readme = tree.root / "src/README.md"
     ranks = {}
     for number, line in lines(readme):
@@ -84,55 +95,120 @@ def check_ranks(tree):
             ranks[row[2]] = int(row[1])
             if not any((tree.root / place / row[2]).is_dir() for place in ("include/sotto", "src", "")):
                 tree.violation(readme, number, f"the table names {row[2]}, but there is no such folder")
-    places = {**tree.folders("src"), **tree.folders("include/sotto")}
-    for name, path in places.items():
+    return ranks
+
+
+def table_of_subfolders(tree):
+    """The subfolders of each folder, lowest first, from the second table of src/README.md."""
+    readme = tree.root / "src/README.md"
+    orders = {}
+    for number, line in lines(readme):
+        if row := ORDER.match(line):
+            orders[row[1]] = row[2].replace("`", "").split(" < ")
+            for name in orders[row[1]]:
+                if name != "." and not (tree.root / "src" / row[1] / name).is_dir():
+                    tree.violation(readme, number, f"the table names {row[1]}/{name}, but there is no such folder")
+    return orders
+
+
+def place_of(tree, path):
+    """(folder, subfolder) of a file: ("data", "sql"), ("data", "."), ("apps/cli", "."); a public header has the subfolder "public"."""
+    parts = path.relative_to(tree.root).parts
+    if parts[0] == "include":
+        return parts[2] if len(parts) > 3 else ".", "public"
+    if parts[0] == "src":
+        return parts[1], parts[2] if len(parts) > 3 else "."
+    return "/".join(parts[:2]), "."
+
+
+def target_of(tree, path, quoted):
+    """The file that an include means, by the include folders of the build; None if it is not in the tree."""
+    for base in (path.parent, tree.root / "include", tree.root / "src", tree.root / "apps"):
+        if (base / quoted).is_file():
+            return Path(os.path.normpath(base / quoted))
+    return None
+
+
+def check_ranks(tree):
+    """A folder includes folders of strictly lower rank, through include/sotto/<folder>/ and src/<folder>/api/. Inside a folder, a subfolder includes
+    those before it in the second table. CMakeLists.txt names for each folder the folders that it includes."""
+    ranks, orders = table_of_ranks(tree), table_of_subfolders(tree)
+    for name, path in {**tree.folders("src"), **tree.folders("include/sotto")}.items():
         if name not in ranks:
             tree.violation(path, 1, f"folder {name} is not in the table of src/README.md")
-    owned = [(p, p.relative_to(tree.root / place).parts[0]) for place in ("include/sotto", "src") for p in tree.files(place)]
-    owned += [(p, folder) for folder in ("cli", "mpi", "grpc", "spark", "python", "web") for p in tree.files(folder)]
-    for path, folder in owned:
+        subfolders = {p.name for p in (tree.root / "src" / name).glob("*") if p.is_dir()} - {"api"}
+        if missing := subfolders - set(orders.get(name, [])):
+            tree.violation(path, 1, f"the order of {name}'s subfolders in src/README.md lacks {', '.join(sorted(missing))}")
+    used = {}
+    for path in tree.files("include/sotto", "src", "apps", "bindings"):
+        folder, sub = place_of(tree, path)
         for number, quoted, _ in includes(path):
-            if quoted is None or folder not in ranks:
+            if quoted is None or folder not in ranks and folder != ".":
                 continue
-            if not quoted.startswith("sotto/"):
-                other = quoted.split("/")[0]
-                if other != "cli" or ranks.get(other, 99) >= ranks[folder]:  # a program beside the command may use its commands
-                    check_private_include(tree, path, number, folder, quoted, ranks)
+            target = target_of(tree, path, quoted)
+            if target is None:
+                if quoted.startswith("sotto/"):
+                    tree.violation(path, number, f"there is no {quoted}")
                 continue
-            other = quoted.split("/")[1]
-            if other not in ranks:
-                tree.violation(path, number, f"{quoted} is in no folder of the table")
-            elif other != folder and ranks[other] >= ranks[folder]:
+            if not target.is_relative_to(tree.root):
+                continue
+            other, other_sub = place_of(tree, target)
+            if other != folder:
+                used.setdefault(folder, set()).add(other)
+            if sub == "public":
+                if other_sub != "public":
+                    tree.violation(path, number, f"a public header includes \"{quoted}\", which is not installed")
+                elif folder == ".":
+                    continue
+            if other != folder and other in ranks and ranks[other] >= ranks.get(folder, 0):
                 tree.violation(path, number, f"{folder} (rank {ranks[folder]}) includes {other} (rank {ranks[other]})")
+            elif other == folder and folder in orders and sub not in ("public", "api"):
+                order = orders[folder]
+                if other_sub in order and sub in order and order.index(other_sub) > order.index(sub):
+                    tree.violation(path, number, f"{folder}/{sub} includes {folder}/{other_sub}, which comes after it in src/README.md")
+            if sub == "api" and other_sub not in ("public", "api"):
+                tree.violation(path, number, f"an interface header includes {quoted}, which is private to {other}")
+            elif other != folder and other_sub not in ("public", "api") and not other.startswith("apps/"):
+                tree.violation(path, number, f"{quoted} is a private header of another folder")
+    check_dependencies(tree, used)
 
 
-def check_private_include(tree, path, number, folder, quoted, ranks):
-    """A header of the folder itself, or, in the library's sources, one of a lower folder that has no public headers."""
-    if "include" == path.relative_to(tree.root).parts[0]:
-        return  # check_public_headers says so
-    home = tree.root / (folder if folder in ("cli", "mpi", "grpc", "spark", "python", "web") else f"src/{folder}")
-    other = quoted.split("/")[0]
-    if other in ranks and (tree.root / "src" / quoted).is_file() and not (tree.root / "include/sotto" / other).is_dir():
-        if ranks[other] >= ranks[folder]:
-            tree.violation(path, number, f"{folder} (rank {ranks[folder]}) includes {other} (rank {ranks[other]})")
-        elif path.relative_to(tree.root).parts[0] != "src":
-            tree.violation(path, number, f"{quoted} is for sources of the library alone")
-    elif not any((base / quoted).resolve().is_relative_to(home.resolve()) and (base / quoted).exists() for base in (path.parent, home)):
-        tree.violation(path, number, f"{quoted} is a private header of another folder")
+def check_dependencies(tree, used):
+    """`sotto_folder(x DEPENDS a b)` in CMakeLists.txt lists exactly the folders that the files of x include."""
+    file = tree.root / "CMakeLists.txt"
+    if not file.is_file():
+        return
+    for number, line in lines(file):
+        if call := re.match(r"sotto_folder\((\w+)(?: DEPENDS ([\w ]+))?\)", line):
+            stated, included = set((call[2] or "").split()), used.get(call[1], set()) - {"."}
+            for name in sorted(included - stated):
+                tree.violation(file, number, f"{call[1]} includes headers of {name}: add it behind DEPENDS")
+            for name in sorted(stated - included):
+                tree.violation(file, number, f"{call[1]} includes no header of {name}: remove it behind DEPENDS")
+
+
+def check_crowds(tree):
+    """A folder has at most FOLDER_FILES files of its own, and there are at most PUBLIC_HEADERS public headers."""
+    counts = {}
+    for path in tree.files("include", "src", "apps", "bindings"):
+        counts[path.parent] = counts.get(path.parent, 0) + 1
+    for folder, count in counts.items():
+        if count > FOLDER_FILES:
+            tree.violation(folder, 1, f"{count} files; a folder has at most {FOLDER_FILES}: make subfolders, each with one idea")
+    if (count := len(list(tree.files("include")))) > PUBLIC_HEADERS:
+        tree.violation(tree.root / "include", 1, f"{count} public headers; at most {PUBLIC_HEADERS}: put what users do not need into src/<folder>/api/")
 
 
 def check_public_headers(tree):
     for path in tree.files("include"):
-        for number, quoted, angled in includes(path):
-            if quoted is not None and not quoted.startswith("sotto/"):
-                tree.violation(path, number, f"a public header includes \"{quoted}\", which is not installed")
+        for number, _, angled in includes(path):
             if angled is not None and angled not in STANDARD_HEADERS:
                 tree.violation(path, number, f"a public header includes <{angled}>, which is not a standard header")
 
 
 def check_heavy_headers(tree):
     for prefix in HEAVY:
-        found = [(path, number, angled) for path in tree.files("include", "src", "cli", "tests", "bench", "examples")
+        found = [(path, number, angled) for path in tree.files("include", "src", "apps", "bindings", "tests", "bench", "examples")
                  for number, _, angled in includes(path) if angled is not None and angled.startswith(prefix)]
         for path, number, angled in found[1:] or [f for f in found if f[0].suffix == ".hpp"]:
             tree.violation(path, number, f"<{angled}> takes seconds to compile: one source file alone includes it, not also {found[0][0].name}")
@@ -146,7 +222,7 @@ def check_names(tree):
     for path in tree.files("include", "src"):
         parts = path.relative_to(tree.root).parts
         folder = parts[1] if parts[0] == "src" else parts[2]
-        private = parts[0] == "src"
+        private = parts[0] == "src" and parts[2] != "api"
         public = tree.public_words(folder) if private else set()
         home = f"sotto::{folder}_detail"
         for name in names.definitions(path.read_text(encoding="utf-8")):
@@ -161,7 +237,7 @@ def check_names(tree):
             declared = word in public or word.startswith("operator")
             owner = owners.setdefault(name.space, folder) if name.space not in ("", "sotto") else None
             if private and owner != folder and not declared:
-                tree.violation(path, name.line, f"{name.qualified} is in no public header of {folder}: put it into {home}, or an unnamed namespace")
+                tree.violation(path, name.line, f"{name.qualified} is in no public or interface header of {folder}: put it into {home}, or an unnamed namespace")
 
 
 def check_references(tree, strict):
@@ -197,7 +273,7 @@ def check_sizes(tree):
             tree.violation(path, count, f"{count} lines; a public header has at most {HEADER_LINES}")
     if headers and statistics.median(headers.values()) > HEADER_MEDIAN:
         tree.violation(tree.root / "include", 1, f"the median public header has more than {HEADER_MEDIAN} lines")
-    for path in tree.files("src", "cli", "mpi", "grpc", "spark", "python", "web"):
+    for path in tree.files("src", "apps", "bindings"):
         if (count := len(lines(path))) > SOURCE_LINES:
             tree.violation(path, count, f"{count} lines; a source file has at most {SOURCE_LINES}")
 
@@ -209,18 +285,64 @@ def check_side_effects(tree):
                 tree.violation(path, number, f"the library never prints, aborts or reads the environment: {found[0]}")
 
 
+def check_noise(tree):
+    """A released value and the event that it costs come from one object, so code outside of `mechanisms` does not draw RoundedNoise itself."""
+    for path in tree.files("include", "src", "apps", "bindings"):
+        if path.relative_to(tree.root).as_posix().startswith(NOISE_FOLDERS + NOISE_IN_COURSE):
+            continue
+        for number, line in lines(path):
+            if found := NOISE.search(code(line)):
+                tree.violation(path, number, f"{found[0]} is for random and mechanisms alone: draw with an object of mechanisms, and charge its event()")
+
+
 def check_words(tree):
     """The library speaks of its own terms: a program that has flags for them adds those (core/errors.hpp, Remedy)."""
     for path in tree.files("include", "src"):
         for number, line in lines(path):
             for text in re.findall(r'"(?:[^"\\]|\\.)*"', code(line)):
                 if found := FLAG.search(text) or COMMAND.search(text):
-                    tree.violation(path, number, f"the library knows no command line: {found[0].strip()} is for cli/ to say, by a Remedy")
+                    tree.violation(path, number, f"the library knows no command line: {found[0].strip()} is for apps/cli to say, by a Remedy")
+
+
+def check_opening_lines(tree):
+    """Each file starts with one or two comment lines that say its idea, or with `#include` of the header that does."""
+    for path in tree.files("include", "src", "apps", "bindings", suffixes=(".hpp", ".cpp")):
+        text = path.read_text(encoding="utf-8")
+        if text and not text.startswith("// "):
+            tree.violation(path, 1, "the file has no opening line: say its idea in one or two comment lines")
+
+
+def check_vocabulary(tree):
+    """Plain English (CONTRIBUTING.md): no participles as names, and no comment that starts with a free relative."""
+    for path in tree.files("include", "src", "apps", "bindings", suffixes=(".hpp", ".cpp")):
+        for number, line in enumerate(names.without_comments(path.read_text(encoding="utf-8")).splitlines(), 1):
+            if match := PARTICIPLE.search(line):
+                tree.violation(path, number, f"{match[0]} is no name: types are nouns, functions are verbs")
+        for number, line in lines(path):
+            if match := FREE_RELATIVE.search(line):
+                tree.violation(path, number, f"a comment is a sentence with a subject and a verb: {match[0]}…")
+
+
+def check_functions(tree):
+    """A function has at most FUNCTION_LINES lines, unless tests/architecture/long_functions.txt lists it with a reason."""
+    listed = tree.root / "tests/architecture/long_functions.txt"
+    reasons = dict(line.split(": ", 1) for _, line in lines(listed) if ": " in line) if listed.is_file() else {}
+    long = {}
+    for path in tree.files("include", "src", "apps", "bindings"):
+        for line, name, count in names.function_lengths(path.read_text(encoding="utf-8")):
+            if count > FUNCTION_LINES:
+                long[f"{path.relative_to(tree.root)} {name}"] = (path, line, name, count)
+    for key, (path, line, name, count) in long.items():
+        if key not in reasons:
+            tree.violation(path, line, f"{name} has {count} lines, more than {FUNCTION_LINES}: split it, or list it with a reason in {listed.name}")
+    for key in reasons:
+        if key not in long:
+            tree.violation(listed, 1, f"{key} is listed, but is not longer than {FUNCTION_LINES} lines")
 
 
 def check_marks(tree):
     kinds = (".hpp", ".cpp", ".md", ".py", ".sh", ".cmake", ".txt")
-    for path in tree.files("include", "src", "cli", "tests", "bench", "docs", "examples", "tools", "cmake", suffixes=kinds):
+    for path in tree.files("include", "src", "apps", "bindings", "tests", "bench", "docs", "examples", "tools", "cmake", suffixes=kinds):
         if path.parent.name == "architecture":
             continue  # which speaks of the marks
         for number, line in lines(path):
@@ -228,17 +350,56 @@ def check_marks(tree):
                 tree.violation(path, number, f"{found[0]}: finish it, or open an issue")
 
 
+def check_documentation_index(tree):
+    """Checks that docs/README.md lists every page below docs/, the decisions once each and in order, and that its links lead to files."""
+    index = tree.root / "docs/README.md"
+    listed, decisions = set(), []
+    for number, line in lines(index) if index.is_file() else []:
+        for link in re.findall(r"\]\(([^)#\s]+)[^)]*\)", line):
+            target = (index.parent / link).resolve()
+            if "://" not in link and not target.exists():
+                tree.violation(index, number, f"the link {link} leads to no file")
+            listed.add(target)
+            if target.parent.name == "decisions":
+                decisions.append((number, target.name))
+    for page in tree.files("docs", suffixes=(".md",)):
+        if page != index and page.resolve() not in listed:
+            tree.violation(index, 1, f"{page.relative_to(index.parent)} is not listed")
+    for (_, first), (number, second) in zip(decisions, decisions[1:]):
+        if second <= first:
+            tree.violation(index, number, f"decision {second} is listed after {first}: list each once, in order")
+
+
+def check_paths_through_the_source(tree):
+    """Checks that each step of the paths in src/README.md, `file` → `function`, names a file that has a word of that name."""
+    readme = tree.root / "src/README.md"
+    for number, line in lines(readme):
+        for name, function in re.findall(r"`([\w./]+)` → `(?:\w+::)*(\w+)`", line):
+            path = tree.root / name
+            if not path.is_file():
+                tree.violation(readme, number, f"there is no file {name}")
+            elif not re.search(rf"\b{function}\b", path.read_text(encoding="utf-8")):
+                tree.violation(readme, number, f"{name} has no {function}")
+
+
 def check(root, strict_bib=False):
     tree = Tree(root)
     check_ranks(tree)
     check_public_headers(tree)
+    check_crowds(tree)
     check_names(tree)
     check_heavy_headers(tree)
     check_references(tree, strict_bib)
     check_sizes(tree)
     check_side_effects(tree)
+    check_noise(tree)
     check_words(tree)
     check_marks(tree)
+    check_opening_lines(tree)
+    check_vocabulary(tree)
+    check_functions(tree)
+    check_documentation_index(tree)
+    check_paths_through_the_source(tree)
     return tree
 
 

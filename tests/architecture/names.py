@@ -1,4 +1,4 @@
-"""The names that C++ sources define at namespace scope, read without a compiler: definitions(text).
+"""The names that C++ sources define at namespace scope, and the lengths of functions, read without a compiler.
 
 Enough of C++ for this library's own style: comments and literals are cut away, braces counted, namespaces followed. A class or an enumeration is
 found where it is defined, a function where it has a body; members are not looked at, and what is in an unnamed namespace belongs to its file alone.
@@ -88,3 +88,25 @@ def definitions(text):
                 continue
             found.append(Name(space, f"{re.sub(chr(92) + 's', '', function[1])}({parameter_types(function[2])})", line, "function", alone))
     return found
+
+
+BODY = re.compile(r"\)\s*(?:const|noexcept|override|final|mutable|\s)*(?:->\s*[\w:<>&*,\s]+)?(?::(?!:).*)?$", re.S)
+
+
+def function_lengths(text):
+    """(line, name, lines) of each function with a body that is not inside another one."""
+    text = without_comments(text)
+    lengths, stack, start = [], [], 0
+    for position, c in enumerate(text):
+        if c == "{":
+            head = ATTRIBUTE.sub(" ", text[start:position]).strip()
+            inside = any(kind is not None for kind in stack)
+            named = re.search(r"([\w:~]+|operator\s*\S+?)\s*\(", head)
+            is_body = not inside and named and named[1] not in NOT_FUNCTIONS and BODY.search(head) and not re.match(r"(?:namespace|enum)\b", head)
+            stack.append((text.count("\n", 0, position) + 1, named[1]) if is_body else None)
+        elif c == "}" and stack:
+            if (body := stack.pop()) is not None:
+                lengths.append((*body, text.count("\n", 0, position) + 2 - body[0]))
+        if c in "{};":
+            start = position + 1
+    return lengths

@@ -7,9 +7,12 @@ FILEs are README.md and docs/**/*.md unless given. Each file has a temporary fol
               A line `…` or `...` stands for any lines, `…` inside a line for any text. A command whose line ends in `\\`
               goes on in the next one.
   sh          commands that must succeed; their output is not looked at.
-  sh duckdb   the same, where the build tree has DuckDB (./dev duckdb); elsewhere a visible skip.
-  sh grpc, console grpc   the same, where sotto-federate was built.
+  sh duckdb, console duckdb   runs only where the build tree has DuckDB (./dev duckdb); elsewhere a visible skip.
+  sh grpc, console grpc   runs only where sotto-federate was built.
+  console noisy, console duckdb noisy   the output has random noise: each number stands for any number, and the
+              width of columns does not matter. Everything else must match.
   cpp         a program, compiled and run; a `text` block right behind it is what it prints.
+  cpp duckdb  the same, where the build tree has DuckDB, which the program finds as an installed one does.
   sh norun    only shown.      cpp norun    only compiled.
 
 --fix rewrites what the console blocks say is printed.
@@ -83,14 +86,23 @@ def steps_of(lines):
 LONG_NUMBER = re.compile(r"\d*\.\d{10,}(?:e[-+]?\d+)?")
 
 
+NUMBER = re.compile(r"\b[0-9a-f]{64}\b|(?<![A-Za-z])-?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?")
+
+
+def without_numbers(line):
+    """The line with a placeholder for each number and hash, and with single spaces."""
+    return " ".join(NUMBER.sub("#", line).split())
+
+
 def shortened(line):
     """Numbers of many digits to eight: the last ones depend on the processor's rounding of elementary functions."""
     return LONG_NUMBER.sub(lambda number: f"{float(number.group()):.8g}", line)
 
 
-def matches(expected, actual):
-    """Whether the lines are the expected ones, in which an ellipsis stands for anything."""
-    expected, actual = map(shortened, expected), map(shortened, actual)
+def matches(expected, actual, noisy=False):
+    """Whether the lines are the expected ones, in which an ellipsis stands for anything, and if `noisy` a number for any number."""
+    normal = without_numbers if noisy else shortened
+    expected, actual = map(normal, expected), map(normal, actual)
     pattern = ""
     for line in expected:
         if line.strip() in ("…", "..."):
@@ -114,7 +126,7 @@ def difference(expected, actual):
     return "\n".join("    " + line for line in list(difflib.unified_diff(expected, actual, "expected", "actual", lineterm=""))[2:])
 
 
-def run_transcript(name, lines, cwd, env, offset=0, fix=False):
+def run_transcript(name, lines, cwd, env, offset=0, fix=False, noisy=False):
     """Runs every step; `offset` is the number of lines before the transcript in file `name`.
     Returns the number of steps, the failures as text, and the lines as they should be."""
     failures, right = [], list(lines)
@@ -122,7 +134,7 @@ def run_transcript(name, lines, cwd, env, offset=0, fix=False):
     replacements = []
     for step in steps:
         actual, status = run(["sh", "-c", step.command], cwd, env)
-        if matches(step.expected, actual) and status == step.status:
+        if matches(step.expected, actual, noisy) and status == step.status:
             continue
         replacements.append((step, actual + ([f"# exit {status}"] if status else [])))
         problem = "" if status == step.status else f" (exit {status}, expected {step.status})"
@@ -168,7 +180,10 @@ def library_flags(build):
 
 
 def run_program(name, line, source, expected, only_compile, build, cwd, env):
-    program = cwd / f"snippet_{line}"
+    program = cwd / "bin" / f"snippet_{line}"
+    program.parent.mkdir(exist_ok=True)
+    if (build / "lib").exists() and not (cwd / "lib").exists():
+        (cwd / "lib").symlink_to(build / "lib")  # a program looks for DuckDB in ../lib/sotto
     program.with_suffix(".cpp").write_text("\n".join(source) + "\n", encoding="utf-8")
     output, status = run(["g++", "-std=c++20", f"-I{ROOT / 'include'}", f"{program}.cpp", "-o", program, *library_flags(build)], cwd, env)
     if status:
@@ -198,14 +213,17 @@ def run_page(page, build, fix=False):
                     print(f"{name}:{line}: skipped, there is no sotto-federate: ./dev federated")
                     continue
                 block.info = block.info.removesuffix(" grpc")
-            if block.info == "console":
-                steps, found, right = run_transcript(name, content, folder, env, block.first, fix)
+            if block.info in ("sh duckdb", "cpp duckdb", "console duckdb", "console duckdb noisy"):
+                if not (build / "duckdb/libduckdb.so").exists():
+                    print(f"{name}:{line}: skipped, there is no DuckDB: ./dev duckdb")
+                    continue
+                block.info = block.info.replace(" duckdb", "")
+            if block.info in ("console", "console noisy"):
+                steps, found, right = run_transcript(name, content, folder, env, block.first, fix, noisy=block.info == "console noisy")
                 count += steps
                 failures += found
                 fixes.append((block, right))
-            elif block.info == "sh duckdb" and not (build / "duckdb/libduckdb.so").exists():
-                print(f"{name}:{line}: skipped, there is no DuckDB: ./dev duckdb")
-            elif block.info in ("sh", "sh duckdb"):
+            elif block.info == "sh":
                 count += 1
                 output, status = run(["sh", "-e", "-c", "\n".join(content)], folder, env)
                 if status:

@@ -30,6 +30,15 @@ class Matching(unittest.TestCase):
         self.assertTrue(run_snippets.matches(["took … s"], ["took 0.3 s"]))
         self.assertFalse(run_snippets.matches(["took … s"], ["took 0.3 ms", "s"]))
 
+    def test_noisy_numbers_are_any_numbers(self):
+        expected = ["      answer  95 % interval", "all   1,234  1.2e3 to 1300", "head  3:" + "a" * 64]
+        actual = ["         answer     95 % interval", "all   -5  -20 to 10.5", "head  12:" + "0" * 64]
+        self.assertTrue(run_snippets.matches(expected, actual, noisy=True))
+        self.assertFalse(run_snippets.matches(expected, actual))
+        self.assertFalse(run_snippets.matches(["all 5"], ["all"], noisy=True))
+        self.assertFalse(run_snippets.matches(["all 5 to 6"], ["all 5 of 6"], noisy=True))
+        self.assertFalse(run_snippets.matches(["all 5"], ["all 5 6"], noisy=True))
+
 
 class Pages(unittest.TestCase):
     def page(self, text, fix=False):
@@ -74,6 +83,13 @@ class Pages(unittest.TestCase):
         self.passes("```sh\ntrue\n```\n", 1)
         self.passes("```sh norun\nfalse\n```\n", 0)
         self.fails("```sh\nfalse\ntrue\n```\n", "page.md:2: exit 1")
+
+    def test_console_noisy(self):
+        self.passes("```console noisy\n$ echo all 12 to 14\nall 1,000 to 2.5\n```\n", 1)
+        self.fails("```console noisy\n$ echo all 12\nany 12\n```\n", "-any 12", "+all 12")
+
+    def test_duckdb_blocks_are_skipped_without_duckdb(self):
+        self.passes("```sh duckdb\nfalse\n```\n```console duckdb\n$ false\n```\n```console duckdb noisy\n$ false\n```\n", 0)
 
     def test_other_blocks_are_left_alone(self):
         self.passes("```text\n$ false\n```\n```\n$ false\n```\n", 0)

@@ -1,5 +1,5 @@
 // Any bytes as a stream of Arrow's: an EngineError, or batches whose columns are all there.
-#include "data/arrow_ipc.hpp"
+#include "data/arrow/ipc.hpp"
 
 #include <cstddef>
 #include <cstdint>

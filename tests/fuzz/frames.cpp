@@ -1,6 +1,6 @@
 // Any bytes as the frames of a connection, each behind a byte that says how long it is: each is read, and is what its own bytes say when they are
 // written and read again, or a ProtocolError; what is put together is no longer than was announced, nor than is allowed.
-#include "sotto/federated/frames.hpp"
+#include "federated/api/frames.hpp"
 
 #include <algorithm>
 #include <cstddef>

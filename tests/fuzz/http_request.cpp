@@ -1,5 +1,5 @@
 // Any bytes: a request or a refusal, and the same however they come in: what is decided of a part is decided of the whole.
-#include "../../cli/http_request.hpp"
+#include "cli/site_server/http_request.hpp"
 
 #include <algorithm>
 #include <cstdint>

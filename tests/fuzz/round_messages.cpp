@@ -33,63 +33,63 @@ constexpr std::size_t members = 3;
 // A round that went well, message by message.
 struct Round {
   sotto::testing::Terms terms;
-  AgreedSession agreed{{}, Bytes(32, 's')};
+  SessionContext context{{}, Bytes(32, 's')};
   std::vector<std::unique_ptr<Credulous>> primitives;
   std::vector<Bytes> states;                  // of member 1, by stage
   std::array<std::vector<Bytes>, 5> answers;  // to the coordinator, by phase
-  std::vector<Bytes> shown;                   // to member 1
+  std::vector<Bytes> messages;                   // to member 1
 
   Bytes contribution(std::size_t i) { return terms.vector({{{sotto::testing::Symbol::Of::value, static_cast<std::int64_t>(i), 0}, 1}}); }
   Round() {
     for (std::size_t i = 0; i < members; ++i) {
-      agreed.session.members.push_back({"member-" + std::to_string(i + 1), sotto::testing::formal_key(static_cast<std::int64_t>(i))});
+      context.session.members.push_back({"member-" + std::to_string(i + 1), sotto::testing::formal_key(static_cast<std::int64_t>(i))});
       primitives.push_back(std::make_unique<Credulous>(terms, sotto::testing::formal_key(static_cast<std::int64_t>(i))));
     }
-    agreed.session.threshold = members;
+    context.session.threshold = members;
     std::vector<Disk> disks(members);
     std::vector<std::unique_ptr<MemberRound>> rounds;
-    RelayRound relay(agreed, *primitives[0], 0, 1);
+    RelayRound relay(context, *primitives[0], 0, 1);
     for (std::size_t i = 0; i < members; ++i) {
-      rounds.push_back(std::make_unique<MemberRound>(agreed, static_cast<std::int64_t>(i), *primitives[i], disks[i], 0, 1));
+      rounds.push_back(std::make_unique<MemberRound>(context, static_cast<std::int64_t>(i), *primitives[i], disks[i], 0, 1));
       answers[0].push_back(rounds[i]->keys());
       relay.receive(static_cast<std::int64_t>(i), answers[0].back());
     }
     for (std::size_t phase = 1; phase < 5; ++phase) {
       for (std::size_t i = 0; i < members; ++i) {
         const Bytes message = relay.message_for(static_cast<std::int64_t>(i), phase - 1);
-        if (i == 0) shown.push_back(message);
+        if (i == 0) messages.push_back(message);
         answers[phase].push_back(rounds[i]->receive(message, [&] { return contribution(i); }).value());
       }
       for (std::size_t i = 0; i < members; ++i) relay.receive(static_cast<std::int64_t>(i), answers[phase][i]);
     }
     if (!relay.result()) std::abort();
-    for (const Bytes& bytes : relay.transcript()) shown.push_back(bytes);
+    for (const Bytes& bytes : relay.transcript()) messages.push_back(bytes);
     states = disks[0].states;
   }
 };
 
 void to_member(Round& round, std::size_t stage, bool has_keys, const Bytes& message) {
   Disk disk;
-  MemberRound member(round.agreed, 0, *round.primitives[0], disk, round.states[stage]);
-  int asked = 0;
+  MemberRound member(round.context, 0, *round.primitives[0], disk, round.states[stage]);
+  int contributions = 0;
   const auto contribution = [&] {
-    ++asked;
+    ++contributions;
     return round.contribution(0);
   };
-  if (has_keys) (void)member.receive(round.shown[0], contribution);
+  if (has_keys) (void)member.receive(round.messages[0], contribution);
   for (int i = 0; i < 2; ++i) {
-    const std::size_t kept = disk.states.size();
+    const std::size_t stored = disk.states.size();
     try {
       (void)member.receive(message, contribution);
     } catch (const ProtocolError&) {
-      if (disk.states.size() != kept) std::abort();
+      if (disk.states.size() != stored) std::abort();
     }
   }
-  if (asked > (stage == 0 ? 1 : 0) || disk.states.size() > 1) std::abort();
+  if (contributions > (stage == 0 ? 1 : 0) || disk.states.size() > 1) std::abort();
 }
 
 void to_relay(Round& round, std::size_t phase, const Bytes& message) {
-  RelayRound relay(round.agreed, *round.primitives[0], 0, 1);
+  RelayRound relay(round.context, *round.primitives[0], 0, 1);
   for (std::size_t p = 0; p <= phase; ++p) {
     for (std::size_t i = 0; i + (p == phase ? 1 : 0) < members; ++i) relay.receive(static_cast<std::int64_t>(i), round.answers[p][i]);
   }

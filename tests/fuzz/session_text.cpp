@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "sotto/federated/session.hpp"
+#include "federated/api/session.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);

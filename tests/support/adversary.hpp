@@ -1,4 +1,6 @@
-// A coordinator that lies, with members who collude, against members who run the code of production on formal terms.
+// Attacks on a federated session: a dishonest coordinator and colluding members against honest
+// members, who run the production code on formal terms (symbolic.hpp). A schedule is one random
+// attack over a few rounds.
 #pragma once
 
 #include <functional>
@@ -9,29 +11,33 @@
 
 namespace sotto::testing {
 
-/// What is broken on purpose in honest members.
+/// A defect that a test plants in the honest members, to check that an attack finds it.
 struct Mutant {
   std::function<void(Session&)> session = {};
   std::function<std::unique_ptr<Primitives>(Terms&, const std::string& key)> primitives = [](Terms& terms, const std::string& key) {
     return std::make_unique<FormalPrimitives>(terms, key);
   };
-  int lost_stage = 0;            ///< the disk does not keep this stage: 2 contributed, 3 listed
-  bool signs_each_list = false;  ///< whatever it signed before
+  int lost_stage = 0;            ///< the journal loses this stage: 2 contributed, 3 listed
+  bool signs_each_list = false;  ///< signs a list even if it signed another one before
 };
 
-/// What a schedule came to.
+/// The result of a schedule.
 struct Outcome {
-  double information = 0;  ///< the largest h μ² about a value of one round; above 1 there are fewer than h honest noises
-  double together = 0;     ///< about one member's values of all rounds, over the rounds
-  std::size_t opened = 0;  ///< combinations without masks
+  /// The largest h μ² about one value, where h is the number of honest noises that must be in a
+  /// sum. Above 1 the attack removed some of them.
+  double information = 0;
+  /// The largest h μ² about all values of one member together, divided by the number of rounds.
+  double together = 0;
+  std::size_t opened = 0;  ///< how many independent combinations have no mask
   std::int64_t accepted = 0, refused = 0;
   [[nodiscard]] bool leaks() const { return information > 1 + 1e-6 || together > 1 + 1e-6; }
 };
 
+/// A random attack: run() plays it and measures what the attacker learns.
 class Schedule {
  public:
   Schedule(std::uint64_t seed, const Mutant& mutant) : mutant_(mutant), random_(seed) {
-    Session& session = agreed_.session;
+    Session& session = context_.session;
     do {
       session = {};
       for (std::int64_t i = 0, n = between(3, 7); i < n; ++i) session.members.push_back({"member-" + std::to_string(i + 1), formal_key(i)});
@@ -41,7 +47,7 @@ class Schedule {
       session.honest = session.threshold - session.colluding;
       if (mutant.session) mutant.session(session);
     } while (session.threshold > session.size() || session.honest < 2);  // one noise alone is allowed to stand where h = 1
-    agreed_.hash = Bytes(32, 's');
+    context_.hash = Bytes(32, 's');
     std::vector<std::int64_t> all(static_cast<std::size_t>(session.size()));
     for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<std::int64_t>(i);
     std::shuffle(all.begin(), all.end(), random_);
@@ -60,7 +66,7 @@ class Schedule {
     const auto is_colluding = [&](std::int64_t member) { return std::find(colluding_.begin(), colluding_.end(), member) != colluding_.end(); };
     const Residual residual(knowledge_.vectors(is_colluding));
     outcome_.opened = residual.size();
-    const double h = static_cast<double>(agreed_.session.honest);
+    const double h = static_cast<double>(context_.session.honest);
     for (const std::int64_t u : honest_) {
       std::vector<Symbol> all;
       for (const auto& [symbol, unused] : residual.values()) {
@@ -90,7 +96,7 @@ class Schedule {
     std::unique_ptr<Disk> disk;
     std::unique_ptr<MemberRound> round;
   };
-  struct Liar {  // what a member who colludes shows to some
+  struct Liar {  // the keys and shares that a colluding member shows to some members
     Disk disk;
     std::unique_ptr<MemberRound> round;
     Bytes keys;
@@ -108,19 +114,19 @@ class Schedule {
   static bool has(const Members& members, std::int64_t one) { return std::find(members.begin(), members.end(), one) != members.end(); }
   [[nodiscard]] Members everyone() const {
     Members all;
-    for (std::int64_t i = 0; i < agreed_.session.size(); ++i) all.push_back(i);
+    for (std::int64_t i = 0; i < context_.session.size(); ++i) all.push_back(i);
     return all;
   }
-  [[nodiscard]] std::size_t threshold() const { return static_cast<std::size_t>(agreed_.session.threshold); }
-  [[nodiscard]] Bytes message(Kind kind, Bytes body) const { return federated_detail::unsigned_message(agreed_, kind, round_, std::move(body)); }
+  [[nodiscard]] std::size_t threshold() const { return static_cast<std::size_t>(context_.session.threshold); }
+  [[nodiscard]] Bytes message(Kind kind, Bytes body) const { return federated_detail::unsigned_message(context_, kind, round_, std::move(body)); }
 
   // --- honest members ---
 
-  void restart(Honest& m) { m.round = std::make_unique<MemberRound>(agreed_, m.self, *m.primitives, *m.disk, m.disk->states.back()); }
+  void restart(Honest& m) { m.round = std::make_unique<MemberRound>(context_, m.self, *m.primitives, *m.disk, m.disk->states.back()); }
 
   std::optional<Bytes> give(std::int64_t u, const Bytes& bytes) {
     Honest& m = members_.at(u);
-    shown_.push_back(bytes);
+    history_.push_back(bytes);
     if (mutant_.signs_each_list && federated_detail::read_envelope(bytes).kind == Kind::list) {
       while (m.disk->states.back().at(16) == 3) m.disk->states.pop_back();
       restart(m);
@@ -138,22 +144,22 @@ class Schedule {
     }
   }
 
-  // Old messages, and processes that are killed: at any moment.
+  // Restarts members and replays old messages at random.
   void disturb() {
     while (chance(0.25)) restart(members_.at(honest_[static_cast<std::size_t>(between(0, static_cast<std::int64_t>(honest_.size()) - 1))]));
-    while (!shown_.empty() && chance(0.25)) {
-      const Bytes old = shown_[static_cast<std::size_t>(between(0, static_cast<std::int64_t>(shown_.size()) - 1))];
+    while (!history_.empty() && chance(0.25)) {
+      const Bytes old = history_[static_cast<std::size_t>(between(0, static_cast<std::int64_t>(history_.size()) - 1))];
       const auto answer = give(honest_[static_cast<std::size_t>(between(0, static_cast<std::int64_t>(honest_.size()) - 1))], old);
       if (answer) take(*answer);
     }
   }
 
-  // Whatever a member says is kept for later use.
+  // Stores the answer of a member for later messages.
   void take(const Bytes& bytes) {
     const auto envelope = federated_detail::read_envelope(bytes);
     if (envelope.round != round_) return;
     if (envelope.kind == Kind::shares) {
-      for (auto& one : federated_detail::read_shares(envelope.body, agreed_.session.size())) dealt_[{one.from, one.to}] = one;
+      for (auto& one : federated_detail::read_shares(envelope.body, context_.session.size())) dealt_[{one.from, one.to}] = one;
     } else if (envelope.kind == Kind::masked) {
       statements_[envelope.sender] = federated_detail::read_masked(envelope.body).statement;
     } else if (envelope.kind == Kind::list_signature) {
@@ -169,24 +175,25 @@ class Schedule {
     signatures_.clear();
     show_keys();
     const Members all = everyone();
-    // Who is shown which list: all one and the same, some another one, or one member alone.
+    // choose who sees which list: everyone the same, or `apart`, one member or several, another one
     const std::int64_t plan = between(0, 3);
     Members apart =
         plan == 0 ? Members{} : some_of(honest_, plan == 1 ? 1 : static_cast<std::size_t>(between(1, static_cast<std::int64_t>(honest_.size()))));
-    Members gone = some_of(honest_, static_cast<std::size_t>(between(0, agreed_.session.size() - agreed_.session.threshold)));
+    Members gone = some_of(honest_, static_cast<std::size_t>(between(0, context_.session.size() - context_.session.threshold)));
     gone.erase(std::remove_if(gone.begin(), gone.end(), [&](std::int64_t u) { return plan != 0 && has(apart, u); }), gone.end());
-    Members near = apart;  // the sharers that those apart see: with each other, those who will be gone, and those who collude
+    // the sharers in the list for `apart`: themselves, the absent and the colluding members
+    Members near = apart;
     near.insert(near.end(), gone.begin(), gone.end());
     near.insert(near.end(), colluding_.begin(), colluding_.end());
     if (plan == 3 || near.size() < threshold())
-      near = some_of(all, static_cast<std::size_t>(between(agreed_.session.threshold, agreed_.session.size())));
+      near = some_of(all, static_cast<std::size_t>(between(context_.session.threshold, context_.session.size())));
     std::sort(near.begin(), near.end());
     near.erase(std::unique(near.begin(), near.end()), near.end());
-    const Members far = chance(0.7) ? all : some_of(all, static_cast<std::size_t>(between(agreed_.session.threshold, agreed_.session.size())));
+    const Members far = chance(0.7) ? all : some_of(all, static_cast<std::size_t>(between(context_.session.threshold, context_.session.size())));
     for (const std::int64_t u : honest_) {
       if (chance(0.05)) continue;
       show_shares(u, has(apart, u) ? near : far);
-      if (chance(0.15)) {  // killed and asked again, for the same or others
+      if (chance(0.15)) {  // restart, and send a list again, the same or the other one
         restart(members_.at(u));
         if (const auto dealt = give(u, key_lists_[0])) take(*dealt);
         show_shares(u, chance(0.5) ? far : near);
@@ -201,23 +208,23 @@ class Schedule {
       Honest& m = members_.at(u);
       m.disk = std::make_unique<Disk>();
       m.disk->lost_stage = mutant_.lost_stage;
-      m.round = std::make_unique<MemberRound>(agreed_, u, *m.primitives, *m.disk, round_, 1);
+      m.round = std::make_unique<MemberRound>(context_, u, *m.primitives, *m.disk, round_, 1);
     }
     key_lists_.clear();
     std::map<std::int64_t, Bytes> keys;
     for (const std::int64_t u : honest_) knowledge_.see(keys[u] = members_.at(u).round->keys());
     faces_.clear();
-    for (int face = 0; face < 2; ++face) {  // those who collude have two sets of keys
+    for (int face = 0; face < 2; ++face) {  // colluding members have two sets of keys
       for (const std::int64_t w : colluding_) {
         Liar& liar = faces_[{w, face}];
-        liar.round = std::make_unique<MemberRound>(agreed_, w, *liars_.at(w), liar.disk, round_, 1);
+        liar.round = std::make_unique<MemberRound>(context_, w, *liars_.at(w), liar.disk, round_, 1);
         knowledge_.see(liar.disk.states.back());
         liar.keys = liar.round->keys();
         keys[w] = liar.keys;
       }
       std::vector<federated_detail::NamedBytes> named;
       const Members out =
-          chance(0.2) ? some_of(everyone(), static_cast<std::size_t>(between(0, agreed_.session.size() - agreed_.session.threshold))) : Members{};
+          chance(0.2) ? some_of(everyone(), static_cast<std::size_t>(between(0, context_.session.size() - context_.session.threshold))) : Members{};
       for (const auto& [member, bytes] : keys) {
         if (!has(out, member)) named.push_back({member, bytes});
       }
@@ -226,7 +233,7 @@ class Schedule {
         try {
           const auto dealt = faces_[{w, face}].round->receive(key_lists_.back(), {});
           if (!dealt) continue;
-          for (auto& one : federated_detail::read_shares(federated_detail::read_envelope(*dealt).body, agreed_.session.size()))
+          for (auto& one : federated_detail::read_shares(federated_detail::read_envelope(*dealt).body, context_.session.size()))
             faces_[{w, face}].dealt[one.to] = one;
         } catch (const ProtocolError&) {
           continue;
@@ -259,9 +266,10 @@ class Schedule {
     if (const auto masked = give(u, message(Kind::share_list, federated_detail::to_bytes(list)))) take(*masked);
   }
 
-  // A few lists one after the other, each shown to some; where enough signed one, all who did are asked for their shares.
+  // Sends a few lists one after the other, each to some members. If enough members signed a list,
+  // asks all of them for their shares.
   void open_lists(const Members& far, const Members& near, const Members& gone) {
-    Members asked;
+    Members requested;
     for (std::int64_t attempt = 0, last = between(1, 3); attempt < last; ++attempt) {
       const Members& sharers = chance(0.8) ? far : near;
       Members survivors;
@@ -271,20 +279,20 @@ class Schedule {
       if (attempt > 0 || chance(0.3) || survivors.size() < threshold()) {
         const auto most = static_cast<std::int64_t>(sharers.size());
         survivors =
-            some_of(sharers, static_cast<std::size_t>(chance(0.5) ? agreed_.session.threshold
-                                                                  : between(agreed_.session.threshold, std::max(most, agreed_.session.threshold))));
+            some_of(sharers, static_cast<std::size_t>(chance(0.5) ? context_.session.threshold
+                                                                  : between(context_.session.threshold, std::max(most, context_.session.threshold))));
       }
-      const Bytes list = federated_detail::to_bytes(agreed_, round_, {sharers, survivors});
+      const Bytes list = federated_detail::to_bytes(context_, round_, {sharers, survivors});
       Members ask = honest_;
       if (attempt > 0 && chance(0.5)) {  // those who have not signed yet
-        ask.erase(std::remove_if(ask.begin(), ask.end(), [&](std::int64_t u) { return has(asked, u); }), ask.end());
+        ask.erase(std::remove_if(ask.begin(), ask.end(), [&](std::int64_t u) { return has(requested, u); }), ask.end());
       } else if (chance(0.5)) {
         ask = some_of(honest_, static_cast<std::size_t>(between(1, static_cast<std::int64_t>(honest_.size()))));
       }
       const bool kill = chance(0.3);
       for (const std::int64_t u : ask) {
         if (kill) restart(members_.at(u));
-        asked.push_back(u);
+        requested.push_back(u);
         if (const auto signature = give(u, list_message(list, sharers, survivors))) take(*signature);
       }
       if (chance(0.3)) disturb();
@@ -293,22 +301,22 @@ class Schedule {
   }
 
   Bytes list_message(const Bytes& list, const Members& sharers, const Members& survivors) {
-    federated_detail::ListMessage shown{list, {}};
+    federated_detail::ListMessage result{list, {}};
     for (const std::int64_t v : survivors) {
       const Bytes hash = federated_detail::sharers_hash(*liars_.begin()->second, sharers);
       const bool lies = has(colluding_, v);
-      shown.statements.push_back({v, lies ? liars_.at(v)->signature(federated_detail::sharers_statement(agreed_, round_, v, hash)) : statements_[v]});
+      result.statements.push_back({v, lies ? liars_.at(v)->sign(federated_detail::sharers_statement(context_, round_, v, hash)) : statements_[v]});
     }
-    return message(Kind::list, federated_detail::to_bytes(shown));
+    return message(Kind::list, federated_detail::to_bytes(result));
   }
 
   void ask_for_shares(const Bytes& list) {
     auto& signatures = signatures_[list];
     for (const std::int64_t w : colluding_)
-      signatures[w] = federated_detail::signed_message(agreed_, *liars_.at(w), w, Kind::list_signature, round_, list);
+      signatures[w] = federated_detail::signed_message(context_, *liars_.at(w), w, Kind::list_signature, round_, list);
     std::vector<federated_detail::NamedBytes> named;
     for (const auto& [member, bytes] : signatures) named.push_back({member, bytes});
-    if (named.size() < threshold() && chance(0.7)) return;  // else it is refused
+    if (named.size() < threshold() && chance(0.7)) return;  // the members refuse too few
     for (const std::int64_t u : honest_) {
       if (signatures.contains(u)) (void)give(u, message(Kind::list_signatures, federated_detail::to_bytes(named)));
     }
@@ -319,14 +327,14 @@ class Schedule {
   Terms terms_;
   Knowledge knowledge_{terms_};
   Outcome outcome_;
-  AgreedSession agreed_;
+  SessionContext context_;
   Members honest_, colluding_;
   std::map<std::int64_t, Honest> members_;
   std::map<std::int64_t, std::unique_ptr<FormalPrimitives>> liars_;
   std::int64_t round_ = 0;
   std::int64_t draws_ = 0;
-  std::vector<Bytes> shown_;  // all that was ever given to a member
-  // of this round
+  std::vector<Bytes> history_;  // every message to an honest member
+  // for the current round
   std::vector<Bytes> key_lists_;
   std::map<std::pair<std::int64_t, int>, Liar> faces_;
   std::map<std::int64_t, int> face_to_;

@@ -1,4 +1,5 @@
-// A proxy on loopback that cuts a connection at a word: before it reaches the server, or before the server's reply comes back.
+// A loopback proxy that cuts a connection when the client sends a certain word, before or after the
+// server receives it. The client gets no reply in either case.
 #pragma once
 
 #include <arpa/inet.h>
@@ -15,6 +16,7 @@
 
 namespace sotto {
 
+/// The proxy; it serves from a thread of its own.
 class CuttingProxy {
  public:
   enum class Cut { never, before, after };
@@ -38,7 +40,7 @@ class CuttingProxy {
   }
 
   [[nodiscard]] int port() const { return port_; }
-  /// The next time that the client says the word, and once.
+  /// Cuts the connection once, when the client next sends the word.
   void cut(Cut when, const std::string& word) {
     word_ = word;
     cut_ = when;
@@ -59,7 +61,7 @@ class CuttingProxy {
     return poll(&one, 1, 20) > 0;
   }
 
-  // One client after the other.
+  // Serves clients one after the other.
   void serve() {
     while (!done_) {
       if (!readable(listener_)) continue;
@@ -85,7 +87,8 @@ class CuttingProxy {
       const bool met = cut_ != Cut::never && std::string(bytes.data(), static_cast<std::size_t>(size)).find(word_) != std::string::npos;
       const Cut when = met ? cut_.load() : Cut::never;
       if (when != Cut::before && write(server, bytes.data(), static_cast<std::size_t>(size)) != size) return false;
-      if (when == Cut::after) (void)!read(server, bytes.data(), bytes.size());  // the server has answered, and nobody hears it
+      // the reply is dropped
+      if (when == Cut::after) (void)!read(server, bytes.data(), bytes.size());
       if (met) cut_ = Cut::never;
       return !met;
     }

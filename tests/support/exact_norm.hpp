@@ -1,4 +1,4 @@
-// The clipping bound, checked on the numbers that a model added, in whole numbers.
+// An exact check of the clipping bound on the numbers that a model adds, by whole numbers.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,8 @@
 
 namespace sotto {
 
-/// Σ (total 2^exponent)² <= norm², without any rounding. The norm must be a whole number of 2^-18 steps of the finest layer, below 2^53 of them.
+/// Returns whether Σ (total 2^exponent)² <= norm², without rounding. The norm must be a multiple of
+/// 2^-18 steps of the finest layer, and below 2^53 of these.
 inline bool is_within_norm(const Model& model, const std::vector<std::int64_t>& totals, const Clipping& clipping) {
   __extension__ using Wide = unsigned __int128;
   const auto exponents = model.exponents(clipping);

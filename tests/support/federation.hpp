@@ -1,4 +1,4 @@
-// A session of made-up members, and rounds of it without sockets.
+// A federated session with invented members, and its rounds without sockets.
 #pragma once
 
 #include <map>
@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "sotto/federated/round.hpp"
+#include "federated/api/round.hpp"
 #include "sotto/plan/text.hpp"
 
 namespace sotto::testing {
 
-/// The journal of a member whose disk is memory.
+/// A journal in memory.
 struct MemoryJournal : RoundJournal {
   void keep(const Bytes& state) override { states.push_back(state); }
   std::vector<Bytes> states;
@@ -36,12 +36,12 @@ inline Session made_up_session(std::int64_t members, std::int64_t colluding, std
   return session;
 }
 
-/// All members of one round, and a coordinator that is honest.
+/// All members of a round, and an honest coordinator.
 class Gathering {
  public:
   Gathering(std::int64_t members, std::int64_t colluding, std::int64_t threshold, std::int64_t size = 3, int bits = 64) : size_(size), bits_(bits) {
     for (std::int64_t i = 0; i < members; ++i) seeds_.push_back(signing_seed());
-    agreed_ = sotto::agreed(made_up_session(members, colluding, threshold, size, bits, seeds_));
+    context_ = sotto::context_of(made_up_session(members, colluding, threshold, size, bits, seeds_));
     relay_primitives_ = real_primitives(bits);
     for (std::int64_t i = 0; i < members; ++i) primitives_.push_back(real_primitives(bits, seeds_[static_cast<std::size_t>(i)]));
     start(0);
@@ -49,19 +49,19 @@ class Gathering {
 
   void start(std::int64_t round) {
     round_ = round;
-    relay = std::make_unique<RelayRound>(agreed_, *relay_primitives_, round, size_);
+    relay = std::make_unique<RelayRound>(context_, *relay_primitives_, round, size_);
     rounds.clear();
     journals = std::vector<MemoryJournal>(primitives_.size());
     for (std::size_t i = 0; i < primitives_.size(); ++i) {
-      rounds.push_back(std::make_unique<MemberRound>(agreed_, static_cast<std::int64_t>(i), *primitives_[i], journals[i], round, size_));
+      rounds.push_back(std::make_unique<MemberRound>(context_, static_cast<std::int64_t>(i), *primitives_[i], journals[i], round, size_));
     }
     seen_.assign(primitives_.size(), 0);
   }
 
-  /// The member is killed, and started again from its disk.
+  /// Replaces a member by a new one that starts from its journal, as after a crash.
   void restart(std::size_t i) {
     const Bytes state = journals[i].states.back();
-    rounds[i] = std::make_unique<MemberRound>(agreed_, static_cast<std::int64_t>(i), *primitives_[i], journals[i], state);
+    rounds[i] = std::make_unique<MemberRound>(context_, static_cast<std::int64_t>(i), *primitives_[i], journals[i], state);
     seen_[i] = 0;
   }
 
@@ -79,7 +79,7 @@ class Gathering {
     return sum;
   }
 
-  /// Gives a member all messages that it has not seen, and the relay its answers.
+  /// Delivers all new messages to a member, and its answers to the coordinator.
   template <class Gone>
   void serve(std::size_t i, Gone gone) {
     while (!gone(i, relay->phase()) && seen_[i] < relay->messages_for(static_cast<std::int64_t>(i))) {
@@ -93,7 +93,8 @@ class Gathering {
     serve(i, [](std::size_t, RelayRound::Phase) { return false; });
   }
 
-  /// Until nothing moves; members for whom `gone(i, phase)` holds say nothing in that phase and later.
+  /// Runs the round to its end. Members for whom gone(i, phase) is true are silent from that phase
+  /// on.
   template <class Gone>
   void run(Gone gone) {
     while (relay->phase() != RelayRound::Phase::done && relay->phase() != RelayRound::Phase::failed) {
@@ -112,7 +113,7 @@ class Gathering {
     run([](std::size_t, RelayRound::Phase) { return false; });
   }
 
-  [[nodiscard]] const AgreedSession& agreed() const { return agreed_; }
+  [[nodiscard]] const SessionContext& context() const { return context_; }
   [[nodiscard]] Primitives& primitives(std::size_t i) { return *primitives_[i]; }
   [[nodiscard]] int bits() const { return bits_; }
 
@@ -125,7 +126,7 @@ class Gathering {
   int bits_;
   std::int64_t round_ = 0;
   std::vector<Bytes> seeds_;
-  AgreedSession agreed_;
+  SessionContext context_;
   std::unique_ptr<Primitives> relay_primitives_;
   std::vector<std::unique_ptr<Primitives>> primitives_;
   std::vector<std::size_t> seen_;

@@ -1,5 +1,6 @@
-// The operating system's random bytes, as the tests see them: where RC_PARAMS is set, as ctest sets it for the fast tests, the same on every
-// run. So tests of noise pass or fail by what the code does, not by chance. This getrandom stands before the C library's in the link.
+// Deterministic entropy for tests. If RC_PARAMS is set, as ctest sets it for the fast tests,
+// getrandom() returns the same bytes in every run, so that no test of noise fails by chance. The
+// linker takes this getrandom() before the C library's.
 #include <sys/random.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -14,7 +15,8 @@ namespace {
 const pid_t first_process = getpid();
 std::atomic<std::uint64_t> drawn{0};
 
-std::uint64_t mixed(std::uint64_t x) {  // SplitMix64's finaliser
+// The finaliser of SplitMix64.
+std::uint64_t mix(std::uint64_t x) {
   x ^= x >> 30U;
   x *= 0xbf58476d1ce4e5b9U;
   x ^= x >> 27U;
@@ -27,9 +29,10 @@ std::uint64_t mixed(std::uint64_t x) {  // SplitMix64's finaliser
 extern "C" ssize_t getrandom(void* into, size_t size, unsigned flags) {
   const ssize_t got = syscall(SYS_getrandom, into, size, flags);
   if (got < 0 || std::getenv("RC_PARAMS") == nullptr) return got;
-  const std::uint64_t forked = getpid() == first_process ? 0 : static_cast<std::uint64_t>(getpid()) << 32U;  // a child's bytes are its own
+  // a child gets bytes of its own
+  const std::uint64_t forked = getpid() == first_process ? 0 : static_cast<std::uint64_t>(getpid()) << 32U;
   for (size_t done = 0; done < size; done += sizeof(std::uint64_t)) {
-    const std::uint64_t word = mixed(mixed(++drawn * 0x9e3779b97f4a7c15U) ^ forked);
+    const std::uint64_t word = mix(mix(++drawn * 0x9e3779b97f4a7c15U) ^ forked);
     std::memcpy(static_cast<char*>(into) + done, &word, size - done < sizeof word ? size - done : sizeof word);
   }
   return static_cast<ssize_t>(size);

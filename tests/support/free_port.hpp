@@ -13,8 +13,9 @@
 
 namespace sotto {
 
-/// Returns a port that is free now and lies below the kernel's ephemeral range. A port from the ephemeral range can be taken by any outgoing
-/// connection before the server binds it, or while the server restarts.
+/// Returns a port that is free now and lies below the kernel's ephemeral range. The kernel may give
+/// a port of the ephemeral range to an outgoing connection before the server binds it, or while the
+/// server restarts.
 inline int free_port() {
   int first_ephemeral = 32768;
   std::ifstream("/proc/sys/net/ipv4/ip_local_port_range") >> first_ephemeral;

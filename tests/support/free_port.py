@@ -8,8 +8,8 @@ from pathlib import Path
 def free_port():
     """Returns a port that is free now and lies below the kernel's ephemeral range.
 
-    A port from the ephemeral range can be taken by any outgoing connection before the server binds it, or while the
-    server restarts.
+    The kernel may give a port of the ephemeral range to an outgoing connection before the server binds it, or while
+    the server restarts.
     """
     limits = Path("/proc/sys/net/ipv4/ip_local_port_range")
     first_ephemeral = int(limits.read_text().split()[0]) if limits.exists() else 32768

@@ -1,4 +1,4 @@
-// SQL in an unlocked DuckDB: what makes Parquet files for tests.
+// Runs SQL in a DuckDB without restrictions, to write Parquet files for tests.
 #pragma once
 
 #include <dlfcn.h>

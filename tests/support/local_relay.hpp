@@ -1,4 +1,4 @@
-// A coordinator in this process, and connections to it without sockets.
+// A coordinator within the process of the test, and connections to it without sockets.
 #pragma once
 
 #include <atomic>
@@ -7,16 +7,17 @@
 #include <mutex>
 #include <thread>
 
-#include "sotto/federated/coordinator.hpp"
-#include "sotto/federated/member.hpp"
+#include "federated/api/coordinator.hpp"
+#include "federated/api/member.hpp"
 #include "sotto/random/random.hpp"
 
 namespace sotto::testing {
 
+/// The coordinator, with a clock in a thread of its own. Safe for concurrent members.
 class LocalRelay {
  public:
-  explicit LocalRelay(const AgreedSession& agreed, std::filesystem::path journal = {})
-      : agreed_(agreed), primitives_(real_primitives(agreed.session.bits)), journal_(std::move(journal)) {
+  explicit LocalRelay(const SessionContext& context, std::filesystem::path journal = {})
+      : context_(context), primitives_(real_primitives(context.session.bits)), journal_(std::move(journal)) {
     start();
     clock_ = std::thread([this] {
       while (!stop_) {
@@ -32,7 +33,7 @@ class LocalRelay {
     stop_ = true;
     clock_.join();
   }
-  /// Kills the coordinator, and starts it again from its journal.
+  /// Replaces the coordinator by a new one that starts from its journal, as after a crash.
   void restart() {
     const std::lock_guard lock(mutex_);
     ++life_;
@@ -40,7 +41,7 @@ class LocalRelay {
     start();
     changed_.notify_all();
   }
-  /// Until the coordinator's clock has gone on by so many seconds.
+  /// Waits until the coordinator's clock has advanced by this much.
   void wait(double seconds) {
     std::unique_lock lock(mutex_);
     const double until = now_ + seconds;
@@ -70,7 +71,7 @@ class LocalRelay {
     }
     ~LocalLink() override {
       const std::lock_guard lock(relay_.mutex_);
-      if (member_ >= 0 && life_ == relay_.life_) relay_.coordinator_->left(member_);
+      if (member_ >= 0 && life_ == relay_.life_) relay_.coordinator_->on_disconnect(member_);
     }
     void send(const Bytes& message) override {
       const std::lock_guard lock(relay_.mutex_);
@@ -78,12 +79,12 @@ class LocalRelay {
       try {
         if (member_ < 0) {
           member_ = relay_.coordinator_->hello(nonce_, message);
-          relay_.coordinator_->joined(member_);
+          relay_.coordinator_->on_connect(member_);
         } else {
-          relay_.coordinator_->received(member_, message);
+          relay_.coordinator_->on_message(member_, message);
         }
       } catch (const ProtocolError& error) {
-        throw ProtocolError(std::string("the coordinator refuses: ") + error.what());  // as over gRPC
+        throw ProtocolError(std::string("the coordinator refuses this member: ") + error.what());  // as over gRPC
       }
       relay_.changed_.notify_all();
     }
@@ -111,9 +112,9 @@ class LocalRelay {
     bool challenged_ = false;
   };
 
-  void start() { coordinator_ = std::make_unique<Coordinator>(agreed_, *primitives_, Coordinator::Options{.journal = journal_}); }
+  void start() { coordinator_ = std::make_unique<Coordinator>(context_, *primitives_, Coordinator::Options{.journal = journal_}); }
 
-  const AgreedSession& agreed_;
+  const SessionContext& context_;
   std::unique_ptr<Primitives> primitives_;
   std::filesystem::path journal_;
   std::mutex mutex_;

@@ -1,4 +1,4 @@
-// Decimals of reference tables as doubles, in every locale.
+// Reads the decimals of reference tables, in every locale.
 #pragma once
 
 #include <charconv>
@@ -8,7 +8,8 @@
 
 namespace sotto {
 
-/// The number at the start of the text; 0 or infinity beyond the range of doubles, as strtod gives.
+/// Returns the number at the start of the text, or 0 or infinity if it is beyond the range of the
+/// type, like strtod.
 template <class Number = double>
 Number number_in(const std::string& text) {
   const std::size_t start = text.find_first_not_of(" +");

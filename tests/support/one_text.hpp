@@ -1,9 +1,9 @@
-// Data and study in one text, for tests in which both are short.
+// Reads a data file and a study from one text, for tests in which both are short.
 #pragma once
 
 #include <string>
 
-#include "sotto/study/study.hpp"
+#include "study/api/study.hpp"
 
 namespace sotto {
 

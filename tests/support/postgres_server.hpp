@@ -1,4 +1,5 @@
-// A PostgreSQL server of one's own, for a test: on loopback, in a folder of its own, gone when the object is.
+// A private PostgreSQL server for a test, on loopback and in a temporary folder. The destructor
+// stops it and removes the folder.
 //
 //   if (!PostgresServer::installed()) GTEST_SKIP() << "no PostgreSQL server is installed (Debian: postgresql)";
 //   PostgresServer server;
@@ -31,14 +32,15 @@ class PostgresServer {
  public:
   static bool installed() { return !programs().empty(); }
 
-  /// Starts it, with these lines in postgresql.conf. `prepare` may first put files into its folder, which lies in `where`.
+  /// Creates and starts a server. `settings` is added to postgresql.conf; `prepare` may write files
+  /// into the new folder first, which is created in `where`.
   explicit PostgresServer(const std::string& settings = "", void (*prepare)(const std::filesystem::path& folder) = nullptr,
-                          const std::filesystem::path& where = roomy()) {
+                          const std::filesystem::path& where = default_place()) {
     std::string name = (where / "sotto-postgres-XXXXXX").string();
     if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no folder for a server");
     folder_ = name;
     if (prepare != nullptr) prepare(folder_);
-    give_away();
+    change_owner();
     finish(run({(programs() / "initdb").string(), "-D", data(), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync",
                 "--wal-segsize=1"}),
            "initdb");
@@ -59,18 +61,18 @@ class PostgresServer {
 
   [[nodiscard]] int port() const { return port_; }
   [[nodiscard]] const std::filesystem::path& folder() const { return folder_; }
-  /// The same as libpq's words.
+  /// The address of the server as a connection string of libpq.
   [[nodiscard]] std::string connection() const { return "host=127.0.0.1 port=" + std::to_string(port_) + " user=postgres dbname=postgres"; }
   [[nodiscard]] std::string uri(const std::string& database = "postgres", const std::string& role = "postgres") const {
     return "postgresql://" + role + "@127.0.0.1:" + std::to_string(port_) + "/" + database;
   }
 
-  /// A new database's URI.
+  /// Creates a database and returns its URI.
   std::string database(const std::string& name) {
     sql("CREATE DATABASE " + name);
     return uri(name);
   }
-  /// Runs SQL as the superuser and returns what it says; throws if it fails.
+  /// Runs SQL as the superuser and returns its output. Throws std::runtime_error if it fails.
   std::string sql(const std::string& text, const std::string& database = "postgres") const {
     return finish(run({"psql", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-c", text, uri(database)}), "psql");
   }
@@ -85,9 +87,9 @@ class PostgresServer {
       if (waitpid(server_, &status, WNOHANG) == server_) break;
       std::this_thread::sleep_for(std::chrono::milliseconds(25));
     }
-    throw std::runtime_error("the server did not start: " + said(folder_ / "postgres.log"));
+    throw std::runtime_error("the server did not start: " + output_of(folder_ / "postgres.log"));
   }
-  /// As if it had crashed: nothing is written any more.
+  /// Stops the server at once, without writing anything, like a crash.
   void crash() {
     if (server_ <= 0) return;
     kill(server_, SIGQUIT);
@@ -98,40 +100,42 @@ class PostgresServer {
  private:
   [[nodiscard]] std::string data() const { return (folder_ / "data").string(); }
 
-  // Memory if there is enough of it: a server starts with a thousand synced files. A crash of the server is the same there.
-  static std::filesystem::path roomy() {
+  // Returns a folder in memory if there is enough, since a new server syncs a thousand files; a
+  // crash of the server has the same effect there.
+  static std::filesystem::path default_place() {
     std::error_code none;
     const auto space = std::filesystem::space("/dev/shm", none);
     const bool enough = !none && space.available >= (std::uintmax_t{1} << 29) && access("/dev/shm", W_OK) == 0;
     return enough ? "/dev/shm" : std::filesystem::temp_directory_path();
   }
 
-  // The newest version's.
+  // Returns the programs of the newest installed version.
   static std::filesystem::path programs() {
-    std::filesystem::path found;
+    std::filesystem::path newest;
     std::error_code none;
     for (const auto& version : std::filesystem::directory_iterator("/usr/lib/postgresql", none)) {
-      if (std::filesystem::exists(version.path() / "bin/initdb") && version.path() / "bin" > found) found = version.path() / "bin";
+      if (std::filesystem::exists(version.path() / "bin/initdb") && version.path() / "bin" > newest) newest = version.path() / "bin";
     }
-    return found;
+    return newest;
   }
 
-  // PostgreSQL refuses to run as root.
+  // Returns the user to run as, since PostgreSQL refuses to run as root; nullptr if this process is
+  // not root's.
   static const passwd* other_user() {
     if (geteuid() != 0) return nullptr;
     const passwd* user = getpwnam("postgres");
     return user != nullptr ? user : getpwnam("nobody");
   }
-  void give_away() const {
+  void change_owner() const {
     const passwd* user = other_user();
     if (user == nullptr) return;
     for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
-      if (chown(entry.path().c_str(), user->pw_uid, user->pw_gid) != 0) throw std::runtime_error("cannot give a file away");
+      if (chown(entry.path().c_str(), user->pw_uid, user->pw_gid) != 0) throw std::runtime_error("cannot change the owner of a file");
     }
-    if (chown(folder_.c_str(), user->pw_uid, user->pw_gid) != 0) throw std::runtime_error("cannot give the folder away");
+    if (chown(folder_.c_str(), user->pw_uid, user->pw_gid) != 0) throw std::runtime_error("cannot change the owner of the folder");
   }
 
-  // The process, and the file with what it says. It ends with this one.
+  // Starts a program. Returns its process, which ends with this one, and the file with its output.
   [[nodiscard]] std::pair<pid_t, std::filesystem::path> run(const std::vector<std::string>& command) const {
     const std::string name = std::filesystem::path(command.front()).filename();
     const std::filesystem::path log = folder_ / (name + ".log");
@@ -150,14 +154,14 @@ class PostgresServer {
     execvp(words.front(), words.data());
     _exit(127);
   }
-  static std::string said(const std::filesystem::path& log) {
+  static std::string output_of(const std::filesystem::path& log) {
     std::ifstream in(log);
     return {std::istreambuf_iterator<char>(in), {}};
   }
   static std::string finish(const std::pair<pid_t, std::filesystem::path>& process, const char* what) {
     int status = 0;
     waitpid(process.first, &status, 0);
-    std::string text = said(process.second);
+    std::string text = output_of(process.second);
     if (status != 0) throw std::runtime_error(std::string(what) + ": " + text);
     return text;
   }

@@ -1,4 +1,4 @@
-// A network in doubles, straight from the definitions: what the fast one is compared with.
+// A network in doubles, written from the definitions, as a reference for the fast one.
 #pragma once
 
 #include <algorithm>
@@ -112,17 +112,17 @@ inline std::vector<double> outputs(const Network& network, const std::vector<dou
   return layers.x;
 }
 
-/// By central differences.
+/// Returns the gradient by central differences.
 inline std::vector<double> gradient(const Network& network, std::vector<double> parameters, const std::vector<double>& row, std::int16_t target) {
   std::vector<double> slopes;
   for (std::size_t j = 0; j < parameters.size(); ++j) {
-    const double kept = parameters[j];
+    const double original = parameters[j];
     const double h = 1e-5;
-    parameters[j] = kept + h;
+    parameters[j] = original + h;
     const double above = network.loss.value(outputs(network, parameters, row), target);
-    parameters[j] = kept - h;
+    parameters[j] = original - h;
     const double below = network.loss.value(outputs(network, parameters, row), target);
-    parameters[j] = kept;
+    parameters[j] = original;
     slopes.push_back((above - below) / (2 * h));
   }
   return slopes;

@@ -1,4 +1,4 @@
-// A Spark that tests/spark/run.py has started, where it has: SOTTO_SPARK is its address.
+// The Spark server that tests/system/spark/run.py started, if it did. Its address is in SOTTO_SPARK.
 #pragma once
 
 #include <cstdlib>

@@ -1,7 +1,10 @@
-// The cryptography of a round as formal terms, and what a coalition can compute from the bytes that it saw.
+// The cryptography of a round on formal terms (the Dolev-Yao model), and what a coalition can
+// compute from the bytes that it saw.
 //
-// A term is a token of 16 bytes, found in any message by its first eight. Secrets are symbols; a key, a share, a sealed message or a signature is the
-// term of what it was made from. A vector is a linear form in members' values, draws of noise and mask streams.
+// In a message, a term is a token of 16 bytes, which is recognised by its first eight. Secrets are
+// fresh symbols. A key, a share, a sealed message or a signature is a term over the terms that it
+// was computed from. A vector is a linear form in the values of members, draws of noise, and mask
+// streams.
 #pragma once
 
 #include <algorithm>
@@ -20,17 +23,19 @@
 #include <vector>
 
 #include "federated/messages.hpp"
-#include "sotto/federated/primitives.hpp"
+#include "federated/api/primitives.hpp"
 
 namespace sotto::testing {
 
 using Id = std::uint32_t;
-enum class Sort : std::uint8_t { secret, open, agreed, derived, hash, share, combined, sealed, signature, vector };
+enum class Sort : std::uint8_t { secret, open, agreed_key, derived, hash, share, combined, sealed, signature, vector };
 
+/// A variable of a linear form.
 struct Symbol {
   enum class Of : std::uint8_t { stream, value, noise } of;
-  std::int64_t first;   // stream: its key; else the member
-  std::int64_t second;  // value: the round; noise: which draw; a draw of one round has other numbers than one of another
+  std::int64_t first;   // the key of a stream; else the member
+  // the round of a value; the number of a draw of noise, which is unique over all rounds
+  std::int64_t second;
   auto operator<=>(const Symbol&) const = default;
 };
 using Linear = std::map<Symbol, std::int64_t>;
@@ -42,6 +47,7 @@ struct Term {
   Bytes text = {};
 };
 
+/// All terms of a test, with an id for each.
 class Terms {
  public:
   Bytes token(Term term) {
@@ -51,11 +57,11 @@ class Terms {
                      .number(term.second, 4)
                      .number(static_cast<std::uint64_t>(term.index))
                      .number(static_cast<std::uint64_t>(term.threshold))
-                     .made();
+                     .build();
     name += term.text;
-    const auto [found, is_new] = ids_.emplace(std::move(name), static_cast<Id>(terms_.size()));
+    const auto [entry, is_new] = ids_.emplace(std::move(name), static_cast<Id>(terms_.size()));
     if (is_new) terms_.push_back(std::move(term));
-    return token_of(found->second);
+    return token_of(entry->second);
   }
   Bytes fresh(Sort sort) { return token({sort, static_cast<Id>(++fresh_)}); }
   std::uint32_t next() { return ++fresh_; }
@@ -69,11 +75,11 @@ class Terms {
   }
   [[nodiscard]] const Term& operator[](Id id) const { return terms_[id]; }
   [[nodiscard]] std::size_t count() const { return terms_.size(); }
-  /// The term of a token; ProtocolError for other bytes or another sort.
+  /// Returns the term of a token. Throws ProtocolError for other bytes, or another sort.
   [[nodiscard]] Id require(const Bytes& token, std::optional<Sort> sort = {}) const {
-    const auto found = id(token);
-    if (!found || (sort && terms_[*found].sort != *sort)) throw ProtocolError("these bytes are not what they should be");
-    return *found;
+    const auto id_of_token = id(token);
+    if (!id_of_token || (sort && terms_[*id_of_token].sort != *sort)) throw ProtocolError("these bytes are not what they should be");
+    return *id_of_token;
   }
 
   Bytes vector(const Linear& form) {
@@ -83,7 +89,7 @@ class Terms {
       writer.number(static_cast<std::uint64_t>(symbol.of), 1).number(static_cast<std::uint64_t>(symbol.first));
       writer.number(static_cast<std::uint64_t>(symbol.second)).number(static_cast<std::uint64_t>(count));
     }
-    return token({Sort::vector, 0, 0, 0, 0, writer.made()});
+    return token({Sort::vector, 0, 0, 0, 0, writer.build()});
   }
   [[nodiscard]] Linear form(Id vector) const {
     Linear form;
@@ -97,7 +103,7 @@ class Terms {
     return form;
   }
 
-  /// Every token in some bytes, wherever it is.
+  /// Calls take(id) for every token within the bytes.
   template <class Take>
   void each(const Bytes& bytes, Take take) const {
     for (std::size_t at = bytes.find(magic()); at != Bytes::npos && at + size <= bytes.size(); at = bytes.find(magic(), at + 1))
@@ -122,24 +128,25 @@ class Terms {
   std::uint32_t fresh_ = 0;
 };
 
-/// The public signing key of a made-up member.
+/// Returns the public signing key of an invented member.
 inline std::string formal_key(std::int64_t member) {
   std::string digits = std::to_string(member);
   return std::string(64 - digits.size(), '0') + digits;
 }
 
+/// The primitives of a member on formal terms.
 class FormalPrimitives : public Primitives {
  public:
   FormalPrimitives(Terms& terms, std::string key) : terms_(terms), key_(std::move(key)) {}
 
-  Bytes secret() override { return terms_.fresh(Sort::secret); }
+  Bytes make_secret() override { return terms_.fresh(Sort::secret); }
   Bytes public_key(const Bytes& secret) override { return terms_.token({Sort::open, terms_.require(secret)}); }
-  Bytes agreed(const Bytes& secret, const Bytes& public_key, const std::string& purpose) override {
+  Bytes agree_key(const Bytes& secret, const Bytes& public_key, const std::string& purpose) override {
     const Id own = terms_.require(secret);
     const Id other = terms_[terms_.require(public_key, Sort::open)].first;
-    return terms_.token({Sort::agreed, std::min(own, other), std::max(own, other), 0, 0, purpose});
+    return terms_.token({Sort::agreed_key, std::min(own, other), std::max(own, other), 0, 0, purpose});
   }
-  Bytes derived(const Bytes& secret, const std::string& purpose) override {
+  Bytes derive_key(const Bytes& secret, const std::string& purpose) override {
     return terms_.token({Sort::derived, terms_.require(secret), 0, 0, 0, purpose});
   }
   Bytes hash(const Bytes& bytes) override { return terms_.token({Sort::hash, 0, 0, 0, 0, bytes}); }
@@ -149,7 +156,7 @@ class FormalPrimitives : public Primitives {
     for (std::int64_t i = 1; i <= count; ++i) shares.push_back(terms_.token({Sort::share, terms_.require(secret), polynomial, i, threshold}));
     return shares;
   }
-  Bytes combined(std::span<const SecretShare> shares) override {
+  Bytes combine(std::span<const SecretShare> shares) override {
     std::set<std::int64_t> indices;
     std::set<std::pair<Id, Id>> polynomials;
     std::int64_t threshold = 0;
@@ -168,16 +175,16 @@ class FormalPrimitives : public Primitives {
     }
     return terms_.token({Sort::combined, 0, 0, 0, 0, all});
   }
-  Bytes sealed(const Bytes& key, const Bytes& plain, const Bytes& context) override {
+  Bytes seal(const Bytes& key, const Bytes& plain, const Bytes& context) override {
     return terms_.token({Sort::sealed, terms_.require(key), terms_.require(hash(context)), 0, 0, plain});
   }
-  std::optional<Bytes> opened(const Bytes& key, const Bytes& sealed, const Bytes& context) override {
+  std::optional<Bytes> unseal(const Bytes& key, const Bytes& sealed, const Bytes& context) override {
     const auto id = terms_.id(sealed);
     if (!id || terms_[*id].sort != Sort::sealed || terms_[*id].first != terms_.require(key) || terms_[*id].second != terms_.require(hash(context)))
       return {};
     return terms_[*id].text;
   }
-  Bytes signature(const Bytes& message) override { return terms_.token({Sort::signature, 0, 0, 0, 0, key_ + message}); }
+  Bytes sign(const Bytes& message) override { return terms_.token({Sort::signature, 0, 0, 0, 0, key_ + message}); }
   bool is_signed(const Bytes& message, const Bytes& signature, const std::string& public_key) override {
     const auto id = terms_.id(signature);
     return id && terms_[*id].sort == Sort::signature && terms_[*id].text == public_key + message;
@@ -204,7 +211,8 @@ class FormalPrimitives : public Primitives {
   std::string key_;
 };
 
-/// What members who collude know, with a coordinator: all bytes that they saw, and what follows from them (Dolev and Yao's rules).
+/// The knowledge of a coalition of members and the coordinator: the terms in all bytes that they
+/// saw, and those that follow by the rules of Dolev and Yao.
 class Knowledge {
  public:
   explicit Knowledge(const Terms& terms) : terms_(terms) {}
@@ -214,15 +222,15 @@ class Knowledge {
   }
 
   [[nodiscard]] bool knows(Id id) const { return known_.contains(id); }
-  /// A key is computed from one of its secrets.
+  /// Returns whether the coalition can compute a key: it knows the key, or one of its secrets.
   [[nodiscard]] bool has_key(Id id) const {
     const Term& term = terms_[id];
     if (knows(id)) return true;
-    if (term.sort == Sort::agreed) return knows(term.first) || knows(term.second);
+    if (term.sort == Sort::agreed_key) return knows(term.first) || knows(term.second);
     return term.sort == Sort::derived && knows(term.first);
   }
 
-  /// Opens what it has keys for and combines shares, until nothing new follows.
+  /// Opens messages with known keys and combines shares, until nothing new follows.
   void close() {
     for (bool grows = true; grows;) {
       grows = false;
@@ -240,25 +248,25 @@ class Knowledge {
         if (static_cast<std::int64_t>(shares.first.size()) >= shares.second && !knows(polynomial.first)) {
           learn(polynomial.first);
           grows = true;
-          break;  // the map may have grown
+          break;  // the map may have new elements
         }
       }
     }
   }
 
-  /// The vectors that it saw, without what it knows of them.
+  /// Returns the vectors that the coalition saw, without the parts that it knows.
   template <class Knows>
   [[nodiscard]] std::vector<Linear> vectors(Knows knows_member) const {
-    std::vector<Linear> found;
+    std::vector<Linear> combinations;
     for (const Id id : vectors_) {
       Linear rest;
       for (const auto& [symbol, count] : terms_.form(id)) {
         const bool is_known = symbol.of == Symbol::Of::stream ? has_key(static_cast<Id>(symbol.first)) : knows_member(symbol.first);
         if (!is_known && count != 0) rest[symbol] = count;
       }
-      if (!rest.empty()) found.push_back(std::move(rest));
+      if (!rest.empty()) combinations.push_back(std::move(rest));
     }
-    return found;
+    return combinations;
   }
 
  private:
@@ -280,9 +288,11 @@ class Knowledge {
   std::map<std::pair<Id, Id>, std::pair<std::set<std::int64_t>, std::int64_t>> shares_;
 };
 
-/// What all linear combinations of vectors tell about one value: the vectors are A x + B n + M m, m uniform and unknown, n independent and standard
-/// normal. For x moved along d the best test sees μ² = sup over λ with λM = 0 of (λAd)²/|λB|²: infinite where a combination has a value and no noise.
-/// A value with w noises has μ² = 1/w. By elimination in doubles: the entries are small whole numbers.
+/// The information of all linear combinations of vectors about a value. The vectors are A x + B n +
+/// M m, with values x, independent standard normal noise n, and unknown uniform masks m. If x moves
+/// along d, the best test has μ² = sup over λ with λM = 0 of (λAd)²/|λB|², which is infinite if a
+/// combination has a value and no noise. A value with w noises has μ² = 1/w. Computed by
+/// elimination in doubles, whose entries are small whole numbers.
 class Residual {
  public:
   explicit Residual(const std::vector<Linear>& vectors) {
@@ -307,7 +317,7 @@ class Residual {
   }
 
   [[nodiscard]] const std::map<Symbol, std::size_t>& values() const { return values_; }
-  /// How many independent combinations have no mask.
+  /// Returns how many independent combinations have no mask.
   [[nodiscard]] std::size_t size() const { return noisy_.size(); }
 
   [[nodiscard]] double information(const std::vector<Symbol>& direction) const {
@@ -331,7 +341,8 @@ class Residual {
     std::vector<double> a(n);
     for (std::size_t i = 0; i < n; ++i) a[i] = system[i][n];
     double sum = 0;
-    for (std::size_t i = 0; i < n; ++i) {  // positive definite: pivots on the diagonal, and μ² is the sum of z²/pivot
+    // positive definite: pivots on the diagonal, and μ² is the sum of z²/pivot
+    for (std::size_t i = 0; i < n; ++i) {
       sum += system[i][n] * system[i][n] / system[i][i];
       for (std::size_t k = i + 1; k < n; ++k) {
         const double factor = system[k][i] / system[i][i];
@@ -342,7 +353,8 @@ class Residual {
   }
 
  private:
-  // Rows from `row` on to echelon form in columns [from, to); where the rows without a pivot begin.
+  // Brings the rows from `row` on to echelon form in the columns [from, to). Returns the first row
+  // without a pivot.
   static std::size_t eliminate(std::vector<std::vector<double>>& rows, std::size_t row, std::size_t from, std::size_t to) {
     for (std::size_t column = from; column < to && row < rows.size(); ++column) {
       std::size_t best = row;

@@ -1,5 +1,6 @@
-// Runs a test's process in another locale, as a program that hosts sotto may: numbers are written and read alike in all.
-// SOTTO_TEST_LOCALE names it for the C library, as Python and R set it; with SOTTO_TEST_STREAMS streams of C++ obey it, too.
+// Runs the process of a test in another locale, as a program that hosts sotto may: numbers must be
+// written and read in the same way. SOTTO_TEST_LOCALE names the locale for the C library, as Python
+// and R set it. SOTTO_TEST_STREAMS sets it for the streams of C++, too.
 #include <unistd.h>
 
 #include <clocale>
@@ -13,7 +14,7 @@ const bool is_set = [] {
   const char* name = std::getenv("SOTTO_TEST_LOCALE");
   if (name == nullptr) return false;
   if (std::setlocale(LC_ALL, name) == nullptr) {
-    std::fprintf(stderr, "there is no locale %s\n", name);
+    std::fprintf(stderr, "SOTTO_TEST_LOCALE: the locale %s is not installed\n", name);
     _exit(2);
   }
   if (std::getenv("SOTTO_TEST_STREAMS") != nullptr) std::locale::global(std::locale(name));

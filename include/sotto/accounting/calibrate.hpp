@@ -1,4 +1,4 @@
-// The number that fills a plan's holes so that the plan meets a target.
+// Calibration: finds the number that fills a plan's holes so that the plan meets a privacy target.
 #pragma once
 
 #include <optional>
@@ -10,27 +10,31 @@
 
 namespace sotto {
 
+/// The result of a calibration.
 struct Calibration {
-  double value;      ///< what `?` stands for: sufficient for certain
+  double value;      ///< the number for `?`, which certainly meets the target
   Plan plan;         ///< the plan, filled in
   std::string hole;  ///< "sigma of gaussian", "steps", …
-  bool whole;        ///< a count
-  Answer cost;       ///< the filled plan's ε at δ, or its divergence or ρ where that was the target
-  /// A value next to `value` that certainly does not suffice, by any method: a part in 10^9 away (10^6 for losses with
-  /// atoms), or one step more. Empty where that is not proved.
+  bool whole;        ///< the number is a count
+  Answer cost;       ///< the filled plan's ε at δ, or its divergence or ρ, as the target says
+  /// A number close to `value` with which the plan certainly misses the target, by any method: a
+  /// relative 1e-9 away (1e-6 for losses with atoms), or a count that differs by 1. Empty if no
+  /// such number is proved.
   std::optional<double> insufficient;
-  std::optional<double> omega = std::nullopt;  ///< the filled plan's ω, rounded down, where the target was tCDP
+  std::optional<double> omega = std::nullopt;  ///< the filled plan's ω, rounded down, for a tCDP target
 };
 
-/// The least noise, or the most steps, rate or budget, with which the plan is (ε, δ)-DP by the asked method: to a part in 10^10 where ε comes from a
-/// contour integral, to the last double where it is a formula, and to a part in 10^4 of what a bisection by `epsilon` finds where `epsilon` itself
-/// needs nearly all the work that it may take. At most four times the work that `epsilon` may take.
-/// Several holes stand for one number, each times its factor. InvalidValue for a plan without a hole, with holes that
-/// calibration cannot order, or with holes of which some make the plan cheaper and some dearer; OutsideConditions if no
-/// value suffices.
+/// Returns the least noise, or the largest number of steps, rate or budget, with which the plan is
+/// (ε, δ)-DP by `question.by`. The value is accurate to a relative 1e-10 if ε comes from a contour
+/// integral, to the last double if ε is a formula, and to a relative 1e-4 of what a bisection with
+/// epsilon() would find if a single epsilon() needs nearly all of its work limit. Uses at most four
+/// times the work that epsilon() may use. All holes of a plan stand for one number, each multiplied
+/// by its own factor. Throws InvalidValue if the plan has no hole, if the cost is not monotone in a
+/// hole, or if the cost grows with some holes and falls with others. Throws OutsideConditions if no
+/// number suffices.
 Calibration calibrate(const Plan& plan, Epsilon epsilon, Delta delta, const Question& question = {});
 
-/// (α, ε̄)-RDP: the Rényi divergence of this one order.
+/// (α, ε̄)-RDP: a bound on the Rényi divergence of one order α.
 struct RenyiTarget {
   Order order;
   double epsilon;
@@ -46,19 +50,23 @@ struct TcdpTarget {
 };
 using DivergenceTarget = std::variant<RenyiTarget, ZcdpTarget, TcdpTarget>;
 
-/// The same for a target that bounds Rényi divergences. `question.by` may be tight; rdp, rdp-simple or rdp-one-order for an RDP target; zcdp or
-/// zcdp-classic for zCDP; tcdp for tCDP. For a tCDP target `arsinh(?, ?)` is filled by its theorem's own line, A = 8Δω and variance 8Δ²/ρ
-/// (arsinh_for_target). InvalidValue for a target that is not positive and finite (ω: above 1); else as above.
+/// Calibrates to a bound on Rényi divergences. `question.by` may be tight for each target; rdp,
+/// rdp-simple or rdp-one-order for RDP; zcdp or zcdp-classic for zCDP; and tcdp for tCDP.
+/// For a tCDP target `arsinh(?, ?)` is filled by the formula of its theorem, A = 8Δω and variance
+/// 8Δ²/ρ (arsinh_for_target). Throws InvalidValue unless the target is positive and finite and ω is
+/// above 1; else throws as the overload for (ε, δ).
 Calibration calibrate(const Plan& plan, const DivergenceTarget& target, const Question& question = {});
 
-/// By which factor all the plan's noise must be scaled for it to be (ε, δ)-DP by the asked method: sufficient for
-/// certain, and rounded up to five digits. Empty where a leaf has no noise scale, where no factor between
-/// 10^-6 and 10^6 suffices, and where 12 evaluations of ε do not find it.
+/// Returns the factor by which all noise of the plan must be scaled for the plan to be (ε, δ)-DP by
+/// `question.by`, rounded up to five digits; it certainly suffices. Empty if a leaf has no noise
+/// scale, if no factor between 10^-6 and 10^6 suffices, or if 12 evaluations of ε do not find the
+/// factor.
 std::optional<double> noise_factor(const Plan& plan, Epsilon epsilon, Delta delta, const Question& question = {});
 
-/// The rows of compare() with the waste in noise. Some 10 ms for most plans; a second or more for those that sample
-/// without replacement or convert a group's total, of which noise_waste_is_slow warns.
+/// Returns the rows of compare() with Waste::noise filled in. Takes some 10 ms for most plans, and
+/// a second or more for a plan for which noise_waste_is_slow() is true.
 std::vector<Comparison> with_noise_waste(std::vector<Comparison> rows, const Plan& plan, Delta delta, const Question& question = {});
+/// Returns whether the plan samples without replacement or contains a group.
 bool noise_waste_is_slow(const Plan& plan);
 
 }  // namespace sotto

@@ -1,4 +1,5 @@
-// Filters and odometers: budgets for an analyst who chooses every next event, and its parameters, from the answers so far.
+// Privacy filters and odometers: budgets for an analyst who chooses each event from the answers so
+// far.
 #pragma once
 
 #include <cstdint>
@@ -15,18 +16,19 @@
 
 namespace sotto {
 
-// An event is a plan that is run whole before the next one is chosen. Every statement here is proved in
-// docs/theory/filters.md, for any rule by which the next event is chosen. The tight total of a plan is a statement
-// about a plan that was fixed in advance: it binds where the plan is the budget (CommittedBudget), and nowhere else.
+// An event is a plan that runs completely before the next one is chosen. docs/theory/filters.md
+// proves every statement here, for any rule that chooses the next event (full adaptivity). The
+// tight total of a plan holds only for a plan that was fixed in advance: it applies to a
+// CommittedBudget alone.
 
-/// What events cost: `amount` in the filter's currency, `delta` apart from it. Bounds from above.
+/// The cost of events: `amount` in the filter's currency, and `delta`. Both are upper bounds.
 struct Charge {
   double amount = 0;
   double delta = 0;
   friend bool operator==(const Charge&, const Charge&) = default;
 };
 
-/// (ε, δ)-DP; pure DP is δ = 0.
+/// An (ε, δ)-DP guarantee; pure DP is δ = 0.
 struct Claim {
   double epsilon;
   double delta;
@@ -35,85 +37,101 @@ struct Claim {
 
 // --- Filters ---
 
-// In all budgets `delta` is what the δ of approx() events may add up to [Whitehouse2023]; under a GdpBudget it is the slack.
+// In every budget `delta` limits the sum of the δ of approx() events [Whitehouse2023]. In a
+// GdpBudget it limits the sum of the slacks d.
 
-struct ApproximateBudget {  ///< Σε and Σδ, of events that are (ε, δ)-DP by themselves [Rogers2016]
+/// Limits Σε and Σδ of events that are (ε, δ)-DP by themselves [Rogers2016].
+struct ApproximateBudget {
   double epsilon;
   double delta = 0;
 };
-struct ZcdpBudget {  ///< Σρ [Feldman2021; Lecuyer2021; Whitehouse2023]
+/// Limits Σρ of zCDP [Feldman2021; Lecuyer2021; Whitehouse2023].
+struct ZcdpBudget {
   double rho;
   double delta = 0;
 };
-struct RenyiBudget {  ///< ΣD_α at this one order α in (1, inf) [Feldman2021; Lecuyer2021]
+/// Limits ΣD_α at one order α in (1, inf) [Feldman2021; Lecuyer2021].
+struct RenyiBudget {
   double order;
   double epsilon;
   double delta = 0;
 };
-struct GdpBudget {  ///< Σμ² <= μ² and Σd <= delta, of events that are d-approximately μ-GDP [Smith2022; Koskela2023; Dong2022]
+/// Limits Σμ² to mu² and Σd to delta, of events that are d-approximately μ-GDP
+/// [Smith2022; Koskela2023; Dong2022].
+struct GdpBudget {
   double mu;
   double delta = 0;
 };
-struct CommittedBudget {  ///< the parts of one plan, fixed now: each is run at most as often as the plan says, in any order
+/// One plan that is fixed now. Each of its parts may run at most as often as the plan says, in any
+/// order.
+struct CommittedBudget {
   Plan plan;
 };
 using Budget = std::variant<ApproximateBudget, ZcdpBudget, RenyiBudget, GdpBudget, CommittedBudget>;
 
+/// The answer of a filter to one event. A refusal is a value, not an exception.
 struct Decision {
   bool admitted;
-  Charge cost;         ///< the event's, charged if it is admitted
-  Charge missing;      ///< by how much the event exceeds what is left; 0 if it is admitted
-  std::string reason;  ///< the same in words; empty if it is admitted
+  Charge cost;         ///< the cost of the event; charged only if it is admitted
+  Charge missing;      ///< how far the event exceeds the remaining budget; 0 if it is admitted
+  std::string reason;  ///< says what is missing; empty if it is admitted
   explicit operator bool() const { return admitted; }
 };
 
-/// The part of a Gaussian budget's slack that goes with an event of this μ: delta μ²/μ_budget², at most all of it, of three digits, rounded down.
+/// Returns the part of a Gaussian budget's slack for an event of this μ: budget.delta
+/// (μ/budget.mu)², at most budget.delta, rounded down to three digits.
 double slack_share(const GdpBudget& budget, double mu);
 
-/// What was charged, as it is summed: enough to go on from later.
+/// The state of a filter: the sums of all charges. A new Filter can continue from it.
 struct Tally {
   Real amount = 0;
   Real delta = 0;
-  std::vector<std::int64_t> used = {};  ///< under a CommittedBudget: how often each part of the plan was run; empty is never
+  std::vector<std::int64_t> used = {};  ///< of a CommittedBudget: how often each part ran; empty if none ran
 };
 
 namespace accounting_detail {
 struct Commitment;
 }
 
-/// Admits events while their costs certainly stay within a budget. A small value that is as large after a million
-/// events as before the first: a copy tries an event out.
+/// A privacy filter admits events as long as the sum of their costs certainly stays within a
+/// budget. It is a small value of constant size, so a copy can try out an event. Not thread-safe.
 class Filter {
  public:
-  /// The relation holds for every event; under `as_stated` no event may fix one. InvalidValue for numbers out of range.
+  /// Every event is costed under `relation`; if it is `as_stated`, events that fix a relation are
+  /// refused. Throws InvalidValue if a number of the budget is out of range.
   explicit Filter(Budget budget, Relation relation = Relation::as_stated);
-  /// A filter that has charged this much already. InvalidValue for a tally of another plan.
+  /// Continues from a tally. Throws InvalidValue if the tally belongs to another committed plan.
   Filter(Budget budget, Relation relation, const Tally& tally);
 
-  /// Charges the event if what is left covers it: it may then be run, once. A refused event costs nothing.
-  /// OutsideConditions for an event of another relation or without a cost in the budget's currency.
-  /// With `at`, under an ApproximateBudget, the event is charged that δ and its tight ε there, whatever it is made of; under a GdpBudget the
-  /// slack d = `at`, or less where it needs less, and its least certified μ there (approximate_gdp_of); without it, slack_share of the budget.
-  /// InvalidValue under any other budget. Under a CommittedBudget an event is parts of the plan that are left: one, several of a
-  /// kind, or a sum; it costs their number.
+  /// Charges the event if the remaining budget covers it. An admitted event may then run once. A
+  /// refused event costs nothing. `at` selects the δ of the charge. Under an ApproximateBudget the
+  /// event is charged this δ and its tight ε at it. Under a GdpBudget it is charged a slack of at
+  /// most `at` and its least certified μ (approximate_gdp_of); if `at` is empty, the slack is
+  /// slack_share(). Under a CommittedBudget the event consists of remaining parts of the plan (one
+  /// part, a repetition of it, or a sum of parts) and costs their number. Throws OutsideConditions
+  /// if the event fixes another relation or has no finite cost in the budget's currency, and
+  /// InvalidValue if `at` is set under any other budget.
   [[nodiscard]] Decision admit(const Plan& event, std::optional<Delta> at = std::nullopt);
 
-  /// The budget as it is enforced and claimed: 2^-50 of each number more than was given, so that events whose stated
-  /// numbers add up to the budget are admitted whatever the rounding (ten times 0.1 against 1).
+  /// Returns the budget that is enforced and claimed. Each number is larger by a relative 2^-50
+  /// than in budget(), so that events whose decimal numbers add up to the budget are admitted in
+  /// spite of rounding: ten events of 0.1 fit into 1.
   [[nodiscard]] Charge limit() const { return limit_; }
-  /// What was charged, rounded up. It is no guarantee by itself: that is claim().
+  /// Returns the sum of all charges, rounded up. It is not a privacy guarantee: claim() is.
   [[nodiscard]] Charge spent() const { return {amount_.upper(), delta_.upper()}; }
   [[nodiscard]] Tally tally() const { return {amount_, delta_, used_}; }
-  /// What certainly is left.
+  /// Returns the remaining budget, rounded down.
   [[nodiscard]] Charge left() const;
-  /// What is left of a committed plan; empty if nothing is, and under any other budget.
+  /// Returns the remaining parts of a committed plan; empty if no part remains, and for other
+  /// budgets.
   [[nodiscard]] std::optional<Plan> rest() const;
   [[nodiscard]] Relation relation() const { return relation_; }
   [[nodiscard]] const Budget& budget() const { return budget_; }
 
-  /// What the whole interaction satisfies, however it goes on: a property of the budget, whatever was spent. ε is
-  /// infinite where δ does not cover the budget's own. At the δ of an ApproximateBudget it is that of limit(). That of a committed
-  /// plan is the plan's tight ε.
+  /// Returns the (ε, δ)-DP guarantee of the whole interaction, however it continues. It depends on
+  /// the budget, not on the charges so far. For an ApproximateBudget at its own δ, ε is that of
+  /// limit(); for a committed plan it is the plan's tight ε. ε is infinite if δ is too small for
+  /// the budget's δ.
   [[nodiscard]] Claim claim(Delta delta) const;
 
  private:
@@ -128,41 +146,50 @@ class Filter {
 
 // --- Odometers ---
 
-// `delta` is the whole δ of every reading; `aside` is the part of it that the δ of approx() events may add up to.
+// `delta` is the total δ of every reading. `aside` is the part of it that is reserved for the sum
+// of the δ of approx() events.
 
-struct EpsilonGauge {  ///< Σε, of events that are (ε, δ)-DP by themselves; all of `delta` is for their δ [Rogers2016]
+/// Reads Σε of events that are (ε, δ)-DP by themselves; `delta` limits the sum of their δ
+/// [Rogers2016].
+struct EpsilonGauge {
   double delta = 0;
 };
-struct ZcdpGauge {  ///< Σρ, read by a line for each of rho, 2 rho, 4 rho, … [Whitehouse2023]
+/// Reads Σρ of zCDP, by a linear bound that is tuned for each of rho, 2 rho, 4 rho, …
+/// [Whitehouse2023].
+struct ZcdpGauge {
   double delta;
   double aside = 0;
-  double rho = 0x1p-10;  ///< below it the reading is not at its best
+  double rho = 0x1p-10;  ///< the least Σρ for which a reading is tuned
 };
-struct RenyiGauge {  ///< ΣD_α + log(1/δ)/(α-1) at one order α in (1, inf) [Feldman2021; Whitehouse2023]
+/// Reads ΣD_α + log(1/δ)/(α-1) at one order α in (1, inf) [Feldman2021; Whitehouse2023].
+struct RenyiGauge {
   double order;
   double delta;
   double aside = 0;
 };
 using Gauge = std::variant<EpsilonGauge, ZcdpGauge, RenyiGauge>;
 
-/// Says what was spent, without a budget: readings ε_1, ε_2, … that hold together. However the events and the time τ to
-/// stop are chosen, the laws P, Q of the transcript on neighbours satisfy P(S) <= E_Q[e^(ε_τ); S] + δ for all sets S of
-/// transcripts with finite ε_τ.
+/// A privacy odometer [Rogers2016] measures the cost of adaptive events without a budget. Its
+/// readings ε_1, ε_2, … hold simultaneously: for any adaptive choice of the events and of the
+/// stopping time τ, the distributions P and Q of the transcript on neighbouring inputs satisfy P(S)
+/// <= E_Q[e^(ε_τ); S] + δ for every set S of transcripts with finite ε_τ. Not thread-safe.
 class Odometer {
  public:
+  /// Throws InvalidValue if a number of the gauge is out of range.
   explicit Odometer(const Gauge& gauge, Relation relation = Relation::as_stated);
 
-  /// Counts an event that is about to be run, and reads. OutsideConditions as for a filter: the event is not counted
-  /// then, and must not be run.
+  /// Counts an event that is about to run, and returns the new reading. Throws OutsideConditions in
+  /// the cases of Filter::admit; the event is then not counted and must not run.
   Claim record(const Plan& event);
-  /// ε and δ so far. ε is infinite once the events' own δ exceed their part, and stays so.
+  /// Returns ε and δ so far. ε is infinite from the moment at which the sum of the events' δ
+  /// exceeds the δ that is reserved for it.
   [[nodiscard]] Claim reading() const;
 
  private:
   Gauge gauge_;
   Relation relation_;
-  double aside_;    // as enforced
-  double slack_;    // what is left of δ for the lines
+  double aside_;    // the δ that is reserved for events, with the allowance for rounding
+  double slack_;    // the remaining δ, which the conversion to ε uses
   double claimed_;  // the δ of every reading
   Real amount_ = 0;
   Real delta_ = 0;

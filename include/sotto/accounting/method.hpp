@@ -1,4 +1,4 @@
-// The methods by which a plan can be costed.
+// The accounting methods: how ε at δ, or δ at ε, of a plan is computed.
 #pragma once
 
 #include <array>
@@ -8,48 +8,50 @@
 namespace sotto {
 
 enum class Method {
-  tight,            ///< the best of all that apply
-  pld,              ///< the exact privacy profile
-  gdp,              ///< Gaussian DP
-  rdp,              ///< Rényi DP, better conversion, best real order
-  rdp_classic,      ///< Rényi DP, classical conversion
-  moments,          ///< the moments accountant: whole orders, classical conversion
-  zcdp,             ///< zero-concentrated DP, better conversion
-  zcdp_classic,     ///< zero-concentrated DP, classical lines
-  tcdp,             ///< truncated concentrated DP
-  optimal,          ///< optimal composition of equal (ε, δ) steps
-  kov,              ///< its closed form
-  advanced,         ///< advanced composition
-  advanced_simple,  ///< its simple form, within its validity
-  basic,            ///< ε and δ add
-  // closed forms of textbooks and course notes, each where it is proved; none is ever better than one of those above
-  rdp_simple,              ///< Rényi DP, classical conversion; sampling without replacement by log(1 + Σ 2 s^j C(α,j) e^((j-1)ε(j)))/(α-1)
-  rdp_one_order,           ///< the same with ε(α) in place of every ε(j)
-  zcdp_simple,             ///< 2 sqrt(ρ log(1/δ)), that is ρ = ε²/(4 log(1/δ))
+  tight,            ///< the best of all methods that apply
+  pld,              ///< the composed privacy loss distribution [Zhu2022], or an exact closed form
+  gdp,              ///< Gaussian DP [Dong2022]: exact for Gaussians, approximate GDP for other plans
+  rdp,              ///< Rényi DP [Mironov2017], best conversion [Canonne2020; Asoodeh2021], best order
+  rdp_classic,      ///< Rényi DP, classical conversion [Mironov2017]
+  moments,          ///< the moments accountant [Abadi2016]: integer orders, classical conversion
+  zcdp,             ///< zero-concentrated DP [Bun2016], conversion of [Canonne2020]
+  zcdp_classic,     ///< zero-concentrated DP, classical conversion [Bun2016]
+  tcdp,             ///< truncated concentrated DP [Bun2018], conversion of [Canonne2020]
+  optimal,          ///< optimal composition of equal (ε, δ) steps [Kairouz2015, Thm 3.3]
+  kov,              ///< the closed form of optimal composition [Kairouz2015, Thm 3.4]
+  advanced,         ///< advanced composition [Dwork2010]
+  advanced_simple,  ///< the simplified form of advanced composition, where it holds
+  basic,            ///< basic composition [Dwork2006a]: ε and δ add
+  // Closed forms of textbooks and course notes, each under the conditions of its proof. None is
+  // ever better than the best of the methods above.
+  rdp_simple,              ///< rdp_classic, with sampling by without_replacement_renyi_loose
+  rdp_one_order,           ///< rdp_classic, with sampling by without_replacement_renyi_one_order
+  zcdp_simple,             ///< ε = 2 sqrt(ρ log(1/δ)), which is ρ = ε²/(4 log(1/δ))
   tcdp_classic,            ///< truncated concentrated DP, classical conversion
-  moments_closed,          ///< 4 sqrt(k log(1/δ))/σ for k Gaussian steps
-  theorem,                 ///< the line that the paper of the plan's one mechanism states
-  moments_closed_epsilon,  ///< 4 ε sqrt(2k log(1/δ)) for k Gaussian steps, ε by the classical line of each
+  moments_closed,          ///< ε = 4 sqrt(k log(1/δ))/σ for k Gaussian steps
+  theorem,                 ///< the bound that the paper of the plan's only mechanism states
+  moments_closed_epsilon,  ///< 4 ε sqrt(2k log(1/δ)) for k Gaussian steps with classical ε each
 };
 
-/// The methods that compare puts side by side.
+/// The methods of which compare() makes a row each.
 inline constexpr std::array all_methods{
     Method::pld,  Method::gdp,     Method::rdp, Method::rdp_classic, Method::moments,         Method::zcdp, Method::zcdp_classic,
     Method::tcdp, Method::optimal, Method::kov, Method::advanced,    Method::advanced_simple, Method::basic};
 
-/// The closed forms, which compare leaves out; `theorem` it adds where the plan's mechanism has one.
+/// The closed forms. compare() leaves them out, but adds `theorem` if the plan's mechanism has a
+/// published bound.
 inline constexpr std::array closed_form_methods{Method::rdp_simple,     Method::rdp_one_order,          Method::zcdp_simple, Method::tcdp_classic,
                                                 Method::moments_closed, Method::moments_closed_epsilon, Method::theorem};
 
-/// Whether the method reads a Rényi curve at one order, which can be fixed.
+/// Returns whether the method uses a Rényi curve at one order, which Question::order can fix.
 constexpr bool has_order(Method method) {
   return method == Method::rdp || method == Method::rdp_classic || method == Method::moments || method == Method::rdp_simple ||
          method == Method::rdp_one_order;
 }
 
-/// "tight", "pld", "rdp-classic", …
+/// Returns the method's name in commands and files: "tight", "pld", "rdp-classic", …
 std::string_view name(Method method);
-/// The method of that name, if there is one.
+/// Returns the method with this name; empty if no method has it.
 std::optional<Method> method_named(std::string_view name);
 
 }  // namespace sotto

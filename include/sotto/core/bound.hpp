@@ -1,11 +1,11 @@
-// A number known from both sides.
+// A number that is known through a lower and an upper bound.
 #pragma once
 
 #include <limits>
 
 namespace sotto {
 
-/// The exact value lies in [lower, upper]; either side may be infinite.
+/// An interval [lower, upper] that holds the exact value. Either end may be infinite.
 struct Bound {
   double lower = -std::numeric_limits<double>::infinity();
   double upper = std::numeric_limits<double>::infinity();
@@ -15,7 +15,8 @@ struct Bound {
   friend bool operator==(const Bound&, const Bound&) = default;
 };
 
-/// Which side of the truth a computation must stay on.
+/// The side of the exact value on which a rounded result must lie: `lower` results never exceed it,
+/// `upper` results are never below it.
 enum class Side { lower, upper };
 
 }  // namespace sotto

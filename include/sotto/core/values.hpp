@@ -1,18 +1,20 @@
-// Numbers that cannot be swapped or be out of range: each type checks its value when it is made.
+// Checks of parameters, and types for ε, δ and α that cannot be swapped or be out of range.
 #pragma once
 
 #include <cstdint>
 
 namespace sotto {
 
-/// Throws InvalidValue unless `value` is a number in the interval. `name` is the parameter's name in the message.
+// Each function returns `value`, and throws InvalidValue unless it is a number in the interval.
+// `name` is the parameter's name in the message.
 double require_positive(double value, const char* name);               // (0, inf)
 double require_non_negative(double value, const char* name);           // [0, inf)
 double require_rate(double value, const char* name);                   // (0, 1]
 double require_open_unit(double value, const char* name);              // (0, 1)
 double require_probability_below_one(double value, const char* name);  // [0, 1)
 double require_above_one(double value, const char* name);              // (1, inf)
-/// A count: a whole number from `least` to 2^53, where a double still holds every whole number.
+/// Returns `value`, and throws InvalidValue unless it is from `least` to 2^53, up to which doubles
+/// hold every whole number.
 std::int64_t require_count(std::int64_t value, std::int64_t least, const char* name);
 
 /// The ε of a definition, in [0, inf).

@@ -1,4 +1,4 @@
-// Losses of a model's outputs: their values and derivatives.
+// Loss functions of a model's outputs: values, derivatives and Lipschitz constants.
 #pragma once
 
 #include <cstdint>
@@ -12,26 +12,29 @@ enum class LossKind {
   squared,        ///< (z - y)²/2
   huber,          ///< (z - y)²/2 up to |z - y| = bend, then a line
   squared_hinge,  ///< max(0, 1 - yz)²/2: a support vector machine
-  softmax,        ///< -log of the share of the true class
+  softmax,        ///< -log of the softmax probability of the true class
 };
 std::string name_of(LossKind kind);
-/// InvalidValue for any other word.
+/// Throws InvalidValue for any other name.
 LossKind parse_loss(const std::string& name);
 
+/// A loss of the outputs z of a model at a target y.
 struct LossFunction {
   LossKind kind = LossKind::logistic;
-  double bend = 0.1;  ///< of huber, in units of the scaled target
+  double bend = 0.1;  ///< where huber becomes linear, in units of the scaled target; read by huber only
 
   [[nodiscard]] bool is_of_classes() const { return kind == LossKind::logistic || kind == LossKind::squared_hinge || kind == LossKind::softmax; }
-  /// How many outputs a model needs: one, or one a class.
+  /// Returns how many outputs a model needs: one per class for softmax, else one.
   [[nodiscard]] std::size_t outputs(std::size_t classes) const { return kind == LossKind::softmax ? classes : 1; }
-  /// A bound on the norm of the derivative by the outputs, for every target: the loss is Lipschitz; infinite where it is not.
+  /// Returns a Lipschitz constant: an upper bound on the norm of the derivative by the outputs, for
+  /// every target. Infinite if the loss is not Lipschitz.
   [[nodiscard]] double lipschitz() const;
-  /// A bound on its second derivative by the outputs.
+  /// Returns an upper bound on the second derivative by the outputs.
   [[nodiscard]] double smoothness() const;
-  /// The loss at these outputs. `target` is a class's index, or the code of a number (a whole number of 2^-14).
+  /// Returns the loss at these outputs. `target` is the index of a class, or the code of a number,
+  /// an integer in units of 2^-14.
   [[nodiscard]] double value(std::span<const double> outputs, std::int16_t target) const;
-  /// The derivative by each output, into `slope`.
+  /// Writes the derivative by each output to `slope`.
   void slope(std::span<const double> outputs, std::int16_t target, std::span<double> slope) const;
   friend bool operator==(const LossFunction&, const LossFunction&) = default;
 };

@@ -1,4 +1,4 @@
-// A model: outputs of rows, and the exact sum of the units' clipped gradients.
+// The interface of a model: outputs of rows, and the exact sum of the units' clipped gradients.
 #pragma once
 
 #include <cstddef>
@@ -14,21 +14,24 @@
 
 namespace sotto {
 
-/// A sum of gradients in whole numbers: coordinate j is worth total(j) · 2^exponent of its layer. Doubles are exact up to 2^53, so what is added is
-/// folded into whole numbers before it gets there; the result is the same whatever the order.
+/// An ExactSum adds vectors of integers without rounding, so the result does not depend on the
+/// order. Coordinate j stands for totals()[j] · 2^e, where e is the exponent of its layer. Terms
+/// are added to doubles, which hold integers exactly up to 2^53, and are moved to 64-bit integers
+/// before that.
 class ExactSum {
  public:
   explicit ExactSum(std::size_t size) : part_(size), whole_(size) {}
   void clear();
-  /// Where terms are added. Each call says how large the terms of this addition are together, at most, in one coordinate.
+  /// Returns the vector to which the caller adds terms. `size` is an upper bound on the sum of the
+  /// magnitudes that the caller adds to any coordinate before the next call.
   std::span<double> room_for(double size);
-  /// Another one's, added to this.
+  /// Adds all coordinates and counters of `other`.
   void add(const ExactSum& other);
-  /// All of it as whole numbers.
+  /// Returns the sum of every coordinate.
   [[nodiscard]] std::span<const std::int64_t> totals();
 
-  std::int64_t units = 0;    ///< how many were added
-  std::int64_t clipped = 0;  ///< how many of them were longer than the norm
+  std::int64_t units = 0;    ///< the number of units added
+  std::int64_t clipped = 0;  ///< the number of units whose gradient was longer than the clipping norm
 
  private:
   void fold();
@@ -37,16 +40,19 @@ class ExactSum {
   double reached_ = 0;
 };
 
+/// The parameters of one layer, a contiguous range.
 struct Layer {
   std::string name;
-  std::size_t start;  ///< its first parameter
+  std::size_t start;  ///< index of the first parameter
   std::size_t size;
 };
 
-/// What is learned: parameters are doubles in one vector. Immutable; threads share it.
+/// A Model maps rows to outputs by a vector of parameters (doubles). Immutable and thread-safe.
 ///
-/// The guarantee behind every released number: `add` changes the sum by a vector of norm at most clipping.norm for each unit, exactly, which depends
-/// on the unit's rows and the parameters alone; neither on the other units, nor on where in a batch or a tile its rows are.
+/// Every privacy guarantee of a training rests on this contract: Prepared::add changes the sum by
+/// one vector per unit, of norm at most clipping.norm exactly. The vector depends on the unit's
+/// rows and the parameters only: not on other units, nor on the position of its rows in a batch or
+/// a tile.
 class Model {
  public:
   virtual ~Model() = default;
@@ -54,29 +60,30 @@ class Model {
   [[nodiscard]] virtual std::size_t outputs() const = 0;
   [[nodiscard]] virtual std::vector<Layer> layers() const = 0;
   [[nodiscard]] std::size_t parameters() const;
-  /// Where learning starts, from public knowledge and a public seed alone.
+  /// Returns the initial parameters. They depend on the model and a public seed, never on data.
   [[nodiscard]] virtual std::vector<double> start(std::uint64_t seed) const = 0;
-  /// A word or two that say what it is, and all that is needed to make it again: model_of (learning/model_file.hpp) reads it.
+  /// Returns a text from which model_of (learning/api/describe.hpp) makes an equal model.
   [[nodiscard]] virtual std::string description() const = 0;
 
-  /// The sum's exponents under this clipping, one a layer.
+  /// Returns one exponent per layer: the scale of the ExactSum under this clipping.
   [[nodiscard]] virtual std::vector<int> exponents(const Clipping& clipping) const = 0;
-  /// What a thread needs to compute with these parameters: made once a step, shared by the threads.
+  /// A model with fixed parameters: computed once a step and shared by all threads.
   class Prepared {
    public:
     virtual ~Prepared() = default;
-    /// Adds each unit's clipped gradient.
+    /// Adds the clipped gradient of each unit to `sum`.
     virtual void add(const Examples& examples, std::span<const std::uint32_t> units, const Clipping& clipping, ExactSum& sum) const = 0;
-    /// The norm of each unit's gradient before clipping, from above.
+    /// Writes an upper bound on the norm of each unit's gradient before clipping.
     virtual void norms(const Examples& examples, std::span<const std::uint32_t> units, std::span<double> norms) const = 0;
-    /// The outputs of rows first … first + outputs.size()/outputs() - 1, row by row.
+    /// Writes the outputs of consecutive rows from `first` on, row by row; `outputs` says how many.
     virtual void outputs(const Examples& examples, std::size_t first, std::span<double> outputs) const = 0;
   };
   [[nodiscard]] virtual std::unique_ptr<Prepared> prepare(std::span<const double> parameters) const = 0;
 };
 
-/// z = Wx + b: logistic, linear and softmax regression, support vector machines. Reads each row once and makes no gradient of a single row.
-/// Parameters: for each output `width` weights, then, with an intercept, the biases of all outputs.
+/// A linear model z = Wx + b: logistic, linear and softmax regression, support vector machines. Its
+/// parameters are `width` weights per output, then, with an intercept, the biases of all outputs.
+/// The gradient sum reads each row once and never materialises the gradient of a single row.
 struct LinearModel {
   std::size_t width;
   LossFunction loss;

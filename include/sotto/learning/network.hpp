@@ -1,7 +1,8 @@
-// Neural networks: a multilayer perceptron, a small convolutional net.
+// Neural networks: multilayer perceptrons and small convolutional networks.
 //
-// A network is a model like any other (learning/model.hpp), with the same guarantee: each unit changes the sum of gradients by a vector of norm at
-// most clipping.norm, exactly. docs/theory/learning.md says how. There is no batch norm, which would make a row's gradient depend on other rows.
+// A network implements Model (learning/model.hpp) with its guarantee: each unit changes the
+// gradient sum by a vector of norm at most clipping.norm, exactly (docs/theory/learning.md). Batch
+// norm is not offered: it would make the gradient of a row depend on other rows.
 #pragma once
 
 #include <cstddef>
@@ -16,20 +17,20 @@
 
 namespace sotto {
 
-/// What a row is: `width` numbers, or an image, channel by channel and line by line.
+/// The shape of a row: `width` numbers, or an image stored channel by channel and line by line.
 struct ImageShape {
   std::size_t channels = 1, height = 1, width = 1;
   [[nodiscard]] std::size_t size() const { return channels * height * width; }
   friend bool operator==(const ImageShape&, const ImageShape&) = default;
 };
 
-/// Wa + b of all that comes in. What comes in is rounded to 16 bits: in [-1, 1], as rows and tanh are, to a whole number of 2^-14; all else to one of
-/// 2^-12, and saturates at ±8.
+/// A fully connected layer, Wa + b. Its inputs a are rounded to 16 bits: inputs known to lie in
+/// [-1, 1] (rows, tanh) to multiples of 2^-14, any other to multiples of 2^-12, saturating at ±8.
 struct Dense {
   std::size_t outputs;
   friend bool operator==(const Dense&, const Dense&) = default;
 };
-/// Square filters over all channels.
+/// A convolution with square filters over all channels.
 struct Convolution {
   std::size_t filters;
   std::size_t size;
@@ -47,7 +48,9 @@ struct AveragePool {
   std::size_t stride;
   friend bool operator==(const AveragePool&, const AveragePool&) = default;
 };
-/// The channels in so many groups; in each, and for each row by itself, mean 0 and variance 1, then a scale and a shift a channel [Wu2018].
+/// Group normalisation [Wu2018]: the channels form `groups` groups; for each row and group the
+/// values are shifted and scaled to mean 0 and variance 1, then each channel has a learned scale
+/// and shift.
 struct GroupNorm {
   std::size_t groups;
   friend bool operator==(const GroupNorm&, const GroupNorm&) = default;
@@ -60,36 +63,45 @@ struct Relu {
 };
 using NetworkLayer = std::variant<Dense, Convolution, MaxPool, AveragePool, GroupNorm, Tanh, Relu>;
 
-/// "dense 32", "conv 16 size 8 stride 2 padding 3", "max-pool 2 stride 1", "average-pool 2 stride 2", "group-norm 4", "tanh", "relu".
+/// Returns the text that parse_layer reads: "dense 32", "conv 16 size 8 stride 2 padding 3",
+/// "max-pool 2 stride 1", "average-pool 2 stride 2", "group-norm 4", "tanh", "relu".
 std::string print(const NetworkLayer& layer);
-/// Left out: stride 1 and padding 0 of a convolution; the stride of a pool is its size. InvalidValue for any other text.
+/// Reads a layer. Defaults: stride 1 and padding 0 for a convolution; the stride of a pool is its
+/// size. Throws InvalidValue for any other text.
 NetworkLayer parse_layer(const std::string& text);
 
+/// A feed-forward network: a sequence of layers from an input to the loss.
 struct Network {
   ImageShape input;
-  std::vector<NetworkLayer> layers;  ///< the last gives the outputs that the loss needs
+  std::vector<NetworkLayer> layers;  ///< the last layer has as many outputs as the loss needs
   LossFunction loss = {.kind = LossKind::softmax};
   std::size_t classes = 2;
   friend bool operator==(const Network&, const Network&) = default;
 };
 
-/// What comes out of each layer. InvalidValue for layers that do not fit, or if a row has more than 2^22 numbers in all layers together.
+/// Returns the output shape of each layer. Throws InvalidValue if layers do not fit together, or if
+/// a row takes more than 2^22 numbers in all layers together.
 std::vector<ImageShape> shapes_of(const Network& network);
-/// The model. InvalidValue for a network whose layers do not fit together, that has more than 2^24 parameters, or whose outputs are not the loss's.
+/// Returns the model of a network. Throws InvalidValue if its layers do not fit together, if it has
+/// more than 2^24 parameters, or if it does not end in as many outputs as the loss needs.
 ///
-/// Gradients are of the sum of a unit's losses. Dense layers' norms are those of outer products, so no gradient of a single row is made
-/// [Goodfellow2015], and none a second time [Bu2023b]; a convolution's gradients are made one tile of rows after the other, where that is cheaper
-/// [Bu2022]. Start: uniform weights, √(6/inputs) before ReLU [He2015], else √(6/(inputs + outputs)) [Glorot2010]; biases are 0.
+/// A gradient is that of the sum of a unit's losses. The norm in a dense layer comes from outer
+/// products, so gradients of single rows are never materialised [Goodfellow2015] nor computed twice
+/// [Bu2023b]. The gradients of a convolution are materialised for one tile of rows at a time where
+/// that is cheaper [Bu2022]. Initial weights are uniform in ±√(6/inputs) before ReLU [He2015] and
+/// in ±√(6/(inputs + outputs)) elsewhere [Glorot2010]; biases are 0.
 std::unique_ptr<Model> make_model(const Network& network);
 
-/// What the model's description() says, and the network of such a text. InvalidValue for any other.
+/// Returns the text that the model's description() contains.
 std::string print(const Network& network);
+/// Reads that text. Throws InvalidValue for any other.
 Network parse_network(const std::string& text);
 
-/// width → hidden … → outputs, with an activation after each hidden layer.
+/// Returns dense layers width → hidden … → outputs, with the activation after each hidden layer.
 Network multilayer_perceptron(std::size_t width, const std::vector<std::size_t>& hidden, const NetworkLayer& activation, const LossFunction& loss,
                               std::size_t classes);
-/// Two convolutions with tanh and max pooling, one hidden layer of 32: for 28 x 28 images, 26,010 parameters for 10 classes [Papernot2021].
+/// Returns two convolutions with tanh and max pooling, then one hidden layer of 32 [Papernot2021].
+/// For 28 x 28 images and 10 classes it has 26,010 parameters.
 Network tanh_convolutional_net(const ImageShape& image, std::size_t classes);
 
 }  // namespace sotto

@@ -1,4 +1,5 @@
-// What is done with a noisy gradient: post-processing, which costs nothing.
+// Optimisers: how parameters move along noisy gradients. This is post-processing and costs no
+// privacy.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +15,7 @@ enum class OptimiserKind { sgd, momentum, adam };
 std::string name_of(OptimiserKind kind);
 OptimiserKind parse_optimiser(const std::string& name);
 
+/// The schedule of step sizes.
 enum class StepSizes {
   constant,
   inverse_root,  ///< size/√t at step t = 1, 2, …
@@ -22,7 +24,7 @@ enum class StepSizes {
 std::string name_of(StepSizes sizes);
 StepSizes parse_step_sizes(const std::string& name);
 
-struct Ball {  ///< all parameters together have at most this norm
+struct Ball {  ///< the vector of all parameters has at most this L2 norm
   double radius;
   friend bool operator==(const Ball&, const Ball&) = default;
 };
@@ -30,8 +32,10 @@ struct Box {  ///< each parameter lies in [lower, upper]
   double lower, upper;
   friend bool operator==(const Box&, const Box&) = default;
 };
+/// A convex region that contains the parameters.
 using Region = std::variant<Ball, Box>;
 
+/// The choice of the parameters that are released at the end.
 enum class Averaging {
   none,     ///< the last iterate
   uniform,  ///< the mean of all iterates
@@ -40,32 +44,33 @@ enum class Averaging {
 std::string name_of(Averaging averaging);
 Averaging parse_averaging(const std::string& name);
 
+/// The settings of an optimiser. All of it is public.
 struct Optimiser {
   OptimiserKind kind = OptimiserKind::sgd;
-  double size = 1;  ///< of a step
+  double size = 1;  ///< the step size that `sizes` scales
   StepSizes sizes = StepSizes::constant;
   double momentum = 0.9;
   double beta2 = 0.999;
-  double l2 = 0;                                ///< λ of λ|θ|²/2, which knows no data
-  std::optional<Region> region = std::nullopt;  ///< the step is projected onto it
+  double l2 = 0;                                ///< λ of the penalty λ|θ|²/2, which does not depend on data
+  std::optional<Region> region = std::nullopt;  ///< parameters are projected onto it after each step
   Averaging averaging = Averaging::none;
   friend bool operator==(const Optimiser&, const Optimiser&) = default;
 };
 
-/// The state of an optimiser: all that a checkpoint holds.
+/// The state of an optimiser after some steps, complete enough to continue from.
 struct Iterate {
   std::int64_t step = 0;
   std::vector<double> parameters;
-  std::vector<double> mean = {};   ///< of the iterates, where they are averaged
-  std::vector<double> first = {};  ///< moments
-  std::vector<double> second = {};
-  double norm = 0;  ///< the clipping norm, where it adapts
+  std::vector<double> mean = {};   ///< mean of the iterates; empty without averaging
+  std::vector<double> first = {};  ///< first moment; empty for plain SGD
+  std::vector<double> second = {};  ///< second moment; empty unless Adam
+  double norm = 0;  ///< the clipping norm under adaptive clipping; else 0
   friend bool operator==(const Iterate&, const Iterate&) = default;
 };
 
-/// One step of `steps` along this gradient.
+/// Takes one of `steps` steps along this gradient.
 void advance(Iterate& iterate, const Optimiser& optimiser, std::int64_t steps, std::span<const double> gradient);
-/// What is released at the end.
+/// Returns the parameters to release: the last iterate or the mean, by `optimiser.averaging`.
 const std::vector<double>& learned(const Iterate& iterate, const Optimiser& optimiser);
 
 }  // namespace sotto

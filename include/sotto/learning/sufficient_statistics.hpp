@@ -1,6 +1,7 @@
 // Linear regression from noisy sufficient statistics: XᵀX, Xᵀy and yᵀy under one Gaussian event.
 //
-// Where features are few this beats DP-SGD: the data are read once, and all noise goes into (d+2)(d+3)/2 numbers.
+// For few features this beats DP-SGD: it reads the data once and adds noise to (d+2)(d+3)/2 numbers
+// only.
 #pragma once
 
 #include <cstddef>
@@ -14,53 +15,62 @@
 
 namespace sotto {
 
-/// What is released: Σ vvᵀ over all rows v = (x, 1, y), its upper triangle. All of it is public.
+/// The settings of a release of the upper triangle of Σ vvᵀ over all rows v = (x, 1, y). All of it
+/// is public.
 ///
-/// A unit's rows are shortened together: Σ|v|² over them is at most norm², and no diagonal entry of their sum exceeds `rows_a_unit`. That weighs
-/// long rows less and changes no line through the data.
+/// The rows of a unit are scaled down together, so that Σ|v|² over them is at most norm² and no
+/// diagonal entry of their sum exceeds `rows_a_unit`. Scaling a row lowers its weight, but moves it
+/// along the same line through the origin: points on an exact line y = ax + b still determine it.
 struct SufficientStatistics {
   std::size_t width;
-  double norm;                   ///< row_norm(features, true) shortens no row
-  std::int64_t rows_a_unit = 1;  ///< a unit with more is shortened
+  double norm;                   ///< norm of a unit; with row_norm(features, true) no single row is scaled down
+  std::int64_t rows_a_unit = 1;  ///< a unit with more rows is scaled down
   double noise = 1;              ///< σ: the noise on each number has standard deviation noise · sensitivity
   Relation relation = Relation::add_remove;
 };
 
-/// The L2 norm by which one unit changes the upper triangle, from above: √((R⁴ + R² min(R², r))/2), times √2 under replace-one, since Σvvᵀ is
-/// positive semidefinite. docs/theory/learning.md, "Sufficient statistics".
+/// Returns the L2 sensitivity of the upper triangle, rounded up: √((R⁴ + R² min(R², r))/2), with R
+/// the norm and r the rows of a unit; times √2 under replace-one, since Σvvᵀ is positive
+/// semidefinite. See docs/theory/learning.md, "Sufficient statistics".
 double sensitivity_of(const SufficientStatistics& statistics);
-/// gaussian(noise). InvalidValue for numbers out of range, OutsideConditions without noise.
+/// Returns gaussian(noise). Throws InvalidValue for settings out of range, and OutsideConditions if
+/// the noise is 0.
 Plan plan_of(const SufficientStatistics& statistics);
-/// gaussian(?): calibrate finds the noise.
+/// Returns gaussian(?), whose noise calibrate() solves for.
 Plan plan_to_calibrate(const SufficientStatistics& statistics);
 
-/// The released numbers: what is computed from them costs nothing.
+/// The released numbers. Anything computed from them costs no privacy.
 struct NoisyMoments {
   std::size_t width;
-  std::vector<double> upper;  ///< row by row: of (x, 1, y) times (x, 1, y)
-  double deviation;           ///< of the noise on each
+  std::vector<double> upper;  ///< upper triangle of the noisy Σ vvᵀ, row by row
+  double deviation;           ///< standard deviation of the noise on each number
   [[nodiscard]] double at(std::size_t i, std::size_t j) const;
 };
-/// Exact sums of whole numbers, then exact noise.
+/// Sums the rows exactly in integers, then adds noise from an exact sampler.
 NoisyMoments release(const Examples& examples, const SufficientStatistics& statistics);
 
+/// A coefficient with two intervals of the confidence given to fit().
 struct Coefficient {
   double value;
-  /// Covers what the same penalty gives on the same rows without noise: the noise alone.
+  /// Interval for the value that the same rows and penalty give without noise: accounts for noise
+  /// only.
   Bound of_rows;
-  /// Covers the best line of the population as well, if the rows are independent with errors of equal variance, none is shortened, and lift is 0.
+  /// Interval for the best line of the population: accounts for sampling too. Valid if rows are
+  /// independent with errors of equal variance, no row is scaled down, and `lift` is 0.
   Bound of_population;
 };
 struct LinearFit {
   std::vector<double> parameters;         ///< `width` weights and the intercept, as those of a linear model
-  std::vector<Coefficient> coefficients;  ///< of the same
-  double lift = 0;                        ///< the most that was added to an eigenvalue
-  std::vector<double> penalty;            ///< what was added to XᵀX, row by row
-  double residual;                        ///< the root of the mean squared residual, from the released numbers; 0 where noise hides it
+  std::vector<Coefficient> coefficients;  ///< the same numbers with their intervals
+  double lift = 0;                        ///< largest amount added to an eigenvalue of XᵀX
+  std::vector<double> penalty;            ///< the matrix added to XᵀX, row by row
+  double residual;                        ///< root mean squared residual, estimated from the released numbers; 0 if noise hides it
 };
-/// (XᵀX + penalty)⁻¹ Xᵀy. The penalty is the least that lifts every eigenvalue of the noisy matrix to s(√d + 2), which the noise on Xᵀy seldom
-/// exceeds: directions that the data determine are left alone, in the others the coefficients move by about 1 at most. From released and public
-/// numbers alone, in the spirit of [Wang2018]. Intervals are normal, to first order in the noise.
+/// Returns (XᵀX + penalty)⁻¹ Xᵀy. The penalty is the smallest matrix that raises every eigenvalue
+/// of the noisy XᵀX to s(√d + 2), for noise of standard deviation s; the noise on Xᵀy seldom
+/// exceeds that. So directions that the data determine are not changed, and in the others noise
+/// moves coefficients by about 1 at most. The choice uses released and public numbers only, in the
+/// spirit of [Wang2018]. Intervals are normal approximations, to first order in the noise.
 LinearFit fit(const NoisyMoments& moments, double confidence = 0.95);
 
 }  // namespace sotto

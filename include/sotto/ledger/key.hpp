@@ -1,4 +1,7 @@
-// The key that signs a ledger's heads: Ed25519, in a file of its own.
+// The Ed25519 key that signs a ledger's heads, in a separate file.
+//
+// The key separates a writer, who may charge, from somebody who can only change the ledger's bytes.
+// It therefore lies outside of the ledger, in a file that its owner alone may read.
 #pragma once
 
 #include <memory>
@@ -6,23 +9,28 @@
 
 namespace sotto {
 
-/// Public keys and signatures are hexadecimal text. LedgerError where a key cannot be made, read or written.
+/// A signing key of one ledger. Public keys and signatures are hexadecimal text. Each function
+/// throws LedgerError if the key cannot be made, read, written or used.
 class SigningKey {
  public:
-  /// A new key, from the operating system's randomness.
+  /// Makes a new key from the operating system's randomness.
   static SigningKey generate();
-  /// From its file, which nobody but its owner may read.
+  /// Reads a key file. Refuses a file that other users may read: they could have copied the key.
   static SigningKey read(const std::string& path);
-  /// To a new file, readable by its owner alone; a file that is there is never overwritten.
+  /// Writes the key to a new file that only its owner may read. Never overwrites a file, since a
+  /// ledger whose key is lost can never be charged again.
   void write(const std::string& path) const;
 
   [[nodiscard]] std::string public_key() const;
   [[nodiscard]] std::string sign(const std::string& bytes) const;
-  /// 32 bytes that only who has the key can compute: HMAC-SHA-256 of the purpose.
+  /// Returns the HMAC-SHA-256 of the purpose under the key: 32 bytes that cannot be computed
+  /// without it.
   [[nodiscard]] std::string secret_for(const std::string& purpose) const;
-  /// The founding hash of the one ledger that it signs; empty until it is known.
+  /// The founding hash of the one ledger that this key signs; empty before bind().
   [[nodiscard]] const std::string& ledger() const { return ledger_; }
-  /// Writes the founding hash to its file. A key that was made for another ledger is refused.
+  /// Binds the key to a ledger and writes that ledger's founding hash to the key file. Throws
+  /// LedgerError if the key is bound to another ledger: this detects a founding entry that was
+  /// swapped for one with a larger budget.
   void bind(const std::string& path, const std::string& founding_hash);
 
  private:
@@ -33,7 +41,8 @@ class SigningKey {
   std::string ledger_;
 };
 
-/// Whether the signature of these bytes is the key's.
+/// Returns whether `signature` is a signature of the bytes by the owner of the public key. Returns
+/// false, and does not throw, for text that is not a signature or not a key.
 bool is_signed(const std::string& bytes, const std::string& signature, const std::string& public_key);
 
 }  // namespace sotto

@@ -1,4 +1,4 @@
-// Holes: where a plan leaves a number open, and the plan with that number put in.
+// The holes of a plan: finding, filling and making them.
 #pragma once
 
 #include <optional>
@@ -9,28 +9,29 @@
 
 namespace sotto {
 
-/// What more of a parameter does to the cost.
-enum class Effect { cheaper, dearer, unclear };
+/// How the privacy cost changes if a parameter grows.
+enum class Effect { cheaper, costlier, unclear };
 
-/// A hole and what may fill it.
+/// A hole, and the numbers that may fill it.
 struct HolePlace {
   std::string node;       ///< "gaussian", "repeat", …
   std::string parameter;  ///< "sigma", "steps", …
   Effect effect;
-  double least, most;  ///< the range of what may stand there, ends possibly excluded
-  bool whole;          ///< only whole numbers
-  double factor = 1;   ///< what stands there is this times the number that is sought
+  double least, most;  ///< the range of the parameter; an end may itself be excluded
+  bool whole;          ///< true if the parameter is a count
+  double factor = 1;   ///< the parameter is this times the unknown number
 };
 
-/// All holes, in the order of the text. They stand for one and the same number.
+/// Returns all holes in the order of the text.
 std::vector<HolePlace> holes_of(const Plan& plan);
 
-/// The plan with every hole filled by its factor times `value`, as doubles multiply. InvalidValue if that is not allowed
-/// there.
+/// Returns the plan with every hole filled with its factor times `value`, rounded to a double.
+/// Throws InvalidValue if a result is out of the range of its parameter.
 Plan fill(const Plan& plan, double value);
 
-/// The plan with every noise scale (sigma and b) replaced by that multiple of a hole, so that fill(…, 1) is the plan
-/// again. Empty if a leaf has no noise scale: a guarantee, randomized response, the exponential or the arsinh mechanism.
-std::optional<Plan> with_noise_open(const Plan& plan);
+/// Returns the plan with every noise scale (sigma and b) s replaced by the hole `s*?`, so that
+/// fill(…, 1) gives the plan back. Returns nothing if a leaf has no noise scale: a guarantee,
+/// randomized response, the exponential or the arsinh mechanism.
+std::optional<Plan> with_noise_holes(const Plan& plan);
 
 }  // namespace sotto

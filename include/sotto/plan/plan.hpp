@@ -1,4 +1,4 @@
-// Plans: what is done with the data, as an immutable value with one textual form.
+// Plans: descriptions of everything that is computed from the data, as immutable values.
 //
 //   10'000 * poisson(0.01, gaussian(1.0))        laplace(10) + 3 * gaussian(200)
 #pragma once
@@ -15,69 +15,97 @@ namespace sotto {
 
 class Plan;
 
-// --- Leaves: mechanisms. `sensitivity` is the query's, under the plan's relation: the most that one unit moves what noise is added to. ---
+// --- Leaves: mechanisms ---
+//
+// `sensitivity` is that of the query under the neighbouring relation of the plan: the largest
+// change that one unit makes to the numbers that get the noise, in the norm that the mechanism
+// names.
 
-struct Gaussian {  ///< a vector; L2 sensitivity
+/// Gaussian noise on a vector; L2 sensitivity.
+struct Gaussian {
   Parameter sigma, sensitivity = 1;
 };
-struct Laplace {  ///< a vector; L1 sensitivity
+/// Laplace noise on a vector; L1 sensitivity.
+struct Laplace {
   Parameter b, sensitivity = 1;
 };
-struct DiscreteGaussian {  ///< one whole number; whole sensitivity. A vector costs more: see docs/reference/plan.md
+/// Discrete Gaussian noise on one whole number; the sensitivity is whole. A vector costs more, see
+/// docs/reference/plan.md.
+struct DiscreteGaussian {
   Parameter sigma, sensitivity = 1;
 };
-struct DiscreteLaplace {  ///< a vector of whole numbers; whole L1 sensitivity
+/// Discrete Laplace noise on a vector of whole numbers; L1 sensitivity, which is whole.
+struct DiscreteLaplace {
   Parameter b, sensitivity = 1;
 };
-struct RandomizedResponse {  ///< the truth with probability p, every other of k values alike
+/// The true one of k values with probability p, each other one with probability (1-p)/(k-1).
+struct RandomizedResponse {
   Parameter p, k = 2;
 };
-struct Arsinh {  ///< one number: A arsinh(N(0, sensitivity²/(2 rho)) / A)
+/// Noise A arsinh(N(0, sensitivity²/(2 rho)) / A) on one number.
+struct Arsinh {
   Parameter rho, a, sensitivity = 1;
 };
-struct Staircase {  ///< one number: the staircase mechanism at its best steps, by its pure epsilon; can be accounted, not run
+/// The staircase mechanism on one number, with its best width of steps, by its pure epsilon. It can
+/// be accounted for but not run.
+struct Staircase {
   Parameter eps, sensitivity = 1;
 };
-struct Exponential {  ///< the exponential mechanism, by its pure epsilon
+/// The exponential mechanism, by its pure epsilon.
+struct Exponential {
   Parameter eps;
 };
-struct Catastrophe {  ///< everything with probability delta, else Laplace: can be accounted, never run
+/// Releases everything with probability delta, else adds Laplace noise. It can be accounted for but
+/// not run.
+struct Catastrophe {
   Parameter eps, delta;
 };
 
-// --- Leaves: learning without a trusted curator. docs/theory/federated.md has what each is and what it costs. ---
+// --- Leaves: learning without a trusted curator. docs/theory/federated.md has the mechanisms and costs. ---
 
-struct AggregatedGaussian {  ///< a sum to which every party adds Gaussian noise of that sigma; the noises of `honest` of them are sure
+/// A sum to which every party adds Gaussian noise of standard deviation sigma. The noise of at
+/// least `honest` parties is in the sum and unknown to the attacker.
+struct AggregatedGaussian {
   Parameter sigma, honest, sensitivity = 1;
 };
-struct GopaComplete {  ///< GOPA where every two honest users share a Gaussian mask: own noise, masks' noise, honest users
+/// GOPA in which every two honest users share a Gaussian mask. `sigma` is the standard deviation of
+/// a user's own noise, `mask` that of a mask, `honest` the number of honest users.
+struct GopaComplete {
   Parameter sigma, mask, honest, sensitivity = 1;
 };
-struct GopaConnected {  ///< GOPA where all that is known of the honest users' graph is that it is connected
+/// GOPA in which the graph of honest users is only known to be connected.
+struct GopaConnected {
   Parameter sigma, mask, honest, sensitivity = 1;
 };
-struct GopaRandom {  ///< GOPA where every user picks k others; the graph is bad with probability at most 3 delta
+/// GOPA in which every user picks k others. The guarantee fails for a bad graph, which has
+/// probability at most 3 delta.
+struct GopaRandom {
   Parameter sigma, mask, users, honest, k, delta, sensitivity = 1;
 };
-struct Shuffle {  ///< reports of so many users, each of local epsilon `eps`, in random order; replace-one
+/// Shuffled reports of `users` users, each with local epsilon `eps`; for the replace-one relation.
+struct Shuffle {
   Parameter eps, users;
 };
-struct RingSum {  ///< one pass of a noisy sum around a ring, noise added once a pass
+/// One pass of a sum around a ring of users, with Gaussian noise once a pass.
+struct RingSum {
   Parameter sigma, sensitivity = 1;
 };
-
-struct RingHistogram {  ///< one pass of a histogram around a ring: each of so many users tells one of `values`, with probability gamma any of them
-                        ///< alike
+/// One pass of a histogram around a ring of users. Each reports one of `values` values, the true
+/// one with probability 1 - gamma, else a uniformly random one.
+struct RingHistogram {
   Parameter gamma, values, users;
 };
-struct WalkSum {  ///< what a coalition sees, a visit, of a sum on a token that hops uniformly over all users; noise at every hop
+/// One visit of a token to one user, as a coalition of `colluders` users sees it. The token carries
+/// a sum, hops uniformly over all users, and gets noise at every hop.
+struct WalkSum {
   Parameter sigma, users, colluders = 1, sensitivity = 1;
 };
-struct WalkSgd {  ///< what a coalition sees of one noisy gradient step of one user on such a token
+/// One noisy gradient step of one user on such a token, as a coalition sees it.
+struct WalkSgd {
   Parameter sigma, users, colluders = 1, sensitivity = 1;
 };
 
-// --- Leaves: guarantees, whatever the mechanism. ---
+// --- Leaves: guarantees of an unknown mechanism ---
 
 struct Pure {
   Parameter eps;
@@ -85,7 +113,8 @@ struct Pure {
 struct Approx {
   Parameter eps, delta;
 };
-struct Rdp {  ///< holds at every order up to alpha
+/// Rényi DP of order alpha, which implies it for every lower order.
+struct Rdp {
   Parameter alpha, eps;
 };
 struct Zcdp {
@@ -94,22 +123,24 @@ struct Zcdp {
 struct Tcdp {
   Parameter rho, omega;
 };
-struct Gdp {  ///< an exact mu, never a central-limit estimate
+/// An exact mu, not an estimate by a central limit theorem.
+struct Gdp {
   Parameter mu;
 };
 
-// --- Operators. ---
+// --- Operators ---
 
-struct Repeat;              // steps * plan
-struct Sum;                 // plan + plan + …
-struct Parallel;            // parallel(plan, …): on disjoint parts
-struct Poisson;             // poisson(rate, plan): one sample, every record independently
-struct WithoutReplacement;  // without_replacement(batch, population, plan)
-struct Group;               // group(size, plan): the cost to that many units together
+struct Repeat;              // steps * plan: the plan, `steps` times
+struct Sum;                 // plan + plan + …: all of the plans
+struct Parallel;            // parallel(plan, …): each plan on its own part of disjoint data
+struct Poisson;             // poisson(rate, plan): the plan on one Poisson sample of the records
+struct WithoutReplacement;  // without_replacement(batch, population, plan): on a batch of records
+struct Group;               // group(size, plan): the cost for `size` units together
 
 struct AnyNode;
 
-/// The types above. A new leaf stands before the operators; src/plan/fields.hpp has its parameters, src/accounting/leaves what it costs.
+/// A node of a plan: any of the types above. A new leaf is added before the operators, with its
+/// parameters in src/plan/fields.hpp and its cost in src/accounting/leaves.
 using Node = std::variant<Gaussian, Laplace, DiscreteGaussian, DiscreteLaplace, RandomizedResponse, Arsinh, Staircase, Exponential, Catastrophe,
                           AggregatedGaussian, GopaComplete, GopaConnected, GopaRandom, Shuffle, RingSum, RingHistogram, WalkSum, WalkSgd, Pure,
                           Approx, Rdp, Zcdp, Tcdp, Gdp, Repeat, Sum, Parallel, Poisson, WithoutReplacement, Group>;
@@ -117,19 +148,20 @@ template <class T, class Kinds>
 inline constexpr bool is_one_of = false;
 template <class T, class... Kinds>
 inline constexpr bool is_one_of<T, std::variant<Kinds...>> = (std::is_same_v<T, Kinds> || ...);
-/// One of them, and no other type.
+/// A type that is one of the kinds of Node.
 template <class T>
 concept PlanNode = is_one_of<T, Node>;
 
-/// A plan. Made from a node, whose values are checked then: InvalidValue names the parameter and its range.
+/// A plan: a tree of nodes, immutable and cheap to copy. Its constructor checks the node and throws
+/// InvalidValue, which names the parameter and its range.
 class Plan {
  public:
   template <PlanNode T>
   Plan(T node);  // NOLINT(google-explicit-constructor): a node is a plan
 
-  /// What the plan is, to be visited: a std::variant of the types above.
+  /// The root of the tree, for std::visit.
   [[nodiscard]] const Node& node() const;
-  /// This plan as a T, or null.
+  /// The root if it is a T, else nullptr.
   template <class T>
   [[nodiscard]] const T* as() const;
 
@@ -144,7 +176,9 @@ struct Repeat {
   Parameter steps;
   Plan plan;
 };
-struct Sum {  ///< at least one part; a sum inside a sum is the same as its parts
+/// At least one part. The constructor of Plan merges sums inside a sum, and reduces a sum of one
+/// part to it.
+struct Sum {
   std::vector<Plan> parts;
 };
 struct Parallel {
@@ -177,7 +211,7 @@ const T* Plan::as() const {
   return std::get_if<T>(&node_->value);
 }
 
-// --- Plans as one writes them. ---
+// --- Functions that make plans, in the notation of the text ---
 
 inline Plan gaussian(Parameter sigma, Parameter sensitivity = 1) { return Gaussian{sigma, sensitivity}; }
 inline Plan laplace(Parameter b, Parameter sensitivity = 1) { return Laplace{b, sensitivity}; }

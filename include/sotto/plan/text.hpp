@@ -1,4 +1,5 @@
-// A plan's textual form: parse(print(p)) == p for every plan.
+// Plans as text and as JSON. Both forms read back: parse(print(p)) == p and from_json(to_json(p))
+// == p.
 #pragma once
 
 #include <string>
@@ -8,16 +9,20 @@
 
 namespace sotto {
 
-/// Reads a plan. ParseError names the column and what was expected there, or the value that is not allowed.
+/// Parses a plan. Throws ParseError, which names the column and what is expected there, or the
+/// value that is not allowed.
 Plan parse(std::string_view text);
 
-/// The plan's one textual form; numbers print in their shortest form, parameters at their default are left out.
+/// Returns the text of a plan, which is unique: numbers are in their shortest form, and parameters
+/// that have their default are omitted.
 std::string print(const Plan& plan);
 
-/// The same as JSON, {"repeat":{"steps":10000,"plan":{"gaussian":{"sigma":1.0,"sensitivity":1.0}}}}; a hole is "?",
-/// with a factor {"hole":2}.
+/// Returns the plan as JSON:
+/// {"repeat":{"steps":2,"plan":{"gaussian":{"sigma":1.0,"sensitivity":1.0}}}}. A hole is "?", or
+/// {"hole":2} with a factor.
 std::string to_json(const Plan& plan);
-/// Reads that form. InvalidValue says where it is malformed.
+/// Parses a plan in JSON. Throws InvalidValue, which names the mechanism and the parameter at
+/// fault.
 Plan from_json(std::string_view text);
 
 }  // namespace sotto

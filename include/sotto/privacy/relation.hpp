@@ -1,4 +1,4 @@
-// Neighbouring relations: which data sets a guarantee compares.
+// Neighbouring relations: the pairs of data sets that a guarantee compares.
 #pragma once
 
 #include <optional>
@@ -6,17 +6,18 @@
 
 namespace sotto {
 
+/// Two data sets are neighbours if they differ by:
 enum class Relation {
   add_remove,   ///< one record more or less
   replace_one,  ///< one record changed
   zero_out,     ///< one record replaced by a null record
-  as_stated,    ///< whichever relation the sensitivities were stated in
+  as_stated,    ///< what the caller's sensitivities assume; sotto does not know it
 };
 
 /// "add-remove", "replace-one", "zero-out", "as stated".
 std::string_view name(Relation relation);
 
-/// The relation of that name, if there is one.
+/// Returns the relation of a name other than "as stated", or nothing.
 std::optional<Relation> relation_named(std::string_view name);
 
 }  // namespace sotto

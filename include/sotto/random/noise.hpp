@@ -1,4 +1,5 @@
-// Noise, drawn exactly. What is released is a whole number of grid steps.
+// Noise of exact distributions. Real-valued noise is added to a value and rounded to a grid, the
+// multiples of a power of two; discrete noise is a whole number.
 #pragma once
 
 #include <cstddef>
@@ -10,6 +11,7 @@
 
 namespace sotto {
 
+/// The distribution of the noise.
 enum class NoiseKind { gaussian, laplace };
 
 namespace random_detail {
@@ -17,29 +19,35 @@ struct Table;
 struct Rounding;
 }  // namespace random_detail
 
-/// Real-valued noise, added to a value and rounded to the nearest multiple of 2^grid, as if in exact arithmetic.
+/// Real-valued noise that is added to a value; the sum is rounded to the nearest multiple of 2^grid
+/// as if computed in exact arithmetic.
 ///
-/// Rounding is post-processing: what is released costs what the theorem says of real-valued noise. The grid must come from public parameters. Results
-/// saturate at ±limit(): that is post-processing too.
+/// Rounding is post-processing, so the result has the privacy guarantee of the real-valued
+/// mechanism, if the grid depends on public parameters alone. Results saturate at ±limit(), which
+/// is post-processing, too. Safe for concurrent callers with a generator each.
 class RoundedNoise {
  public:
-  /// Standard deviation (Gaussian) or scale b (Laplace), any positive double; the grid is 2^grid.
+  /// `scale` is the standard deviation (Gaussian) or b (Laplace), and `grid` the exponent of the
+  /// grid, from -1022 to 970. Throws InvalidValue unless scale is positive and finite.
   RoundedNoise(NoiseKind kind, double scale, int grid);
   RoundedNoise(NoiseKind kind, double scale) : RoundedNoise(kind, scale, grid_for(scale)) {}
-  /// A·arsinh(N/A), N Gaussian of standard deviation sigma.
+  /// Returns noise A·arsinh(N/A), where N is Gaussian with standard deviation `sigma` and A is `a`.
   static RoundedNoise arsinh(double sigma, double a, int grid);
 
-  /// A grid fine enough for the scale: between 2^-10 and 2^-11 of it, where doubles have one.
+  /// Returns the exponent of the default grid: steps between 2^-11 and 2^-10 of the scale, as far
+  /// as the range of doubles allows.
   static int grid_for(double scale);
 
-  /// The multiple of the grid that is nearest to value + noise. The value must be finite.
+  /// Returns the multiple of the grid nearest to value + noise. Throws InvalidValue unless the
+  /// value is finite.
   [[nodiscard]] double add(double value, Random& random = Random::here()) const;
-  /// The same for each value, with noise of its own.
+  /// Replaces each value by its sum with independent noise, rounded as above. Throws InvalidValue
+  /// before it changes any value if one is not finite.
   void add(std::span<double> values, Random& random = Random::here()) const;
 
   [[nodiscard]] double scale() const { return scale_; }
   [[nodiscard]] int grid() const { return grid_; }
-  /// 2^53 grid steps.
+  /// The largest result: 2^53 steps of the grid.
   [[nodiscard]] double limit() const;
 
  private:
@@ -49,27 +57,32 @@ class RoundedNoise {
   NoiseKind kind_;
   double scale_;
   int grid_;
-  double bend_ = 0;  // A, for arsinh noise
+  double bend_ = 0;  // A of arsinh noise; 0 for other noise
   const random_detail::Table* table_;
   double step_;       // 2^grid
   double per_step_;   // 2^-grid
-  double half_unit_;  // of the noise's first bits, in steps; infinite where the doubles cannot round
-  double certain_;    // how near a whole number of steps the doubles must be to be sure
+  // half a unit of the noise's last bit, in steps (rounding.hpp); infinite for arsinh
+  double half_unit_;
+  // doubles decide the rounding of a sum that is closer to a multiple than this (rounding.hpp)
+  double sure_distance_;
 };
 
-/// Discrete Gaussian or Laplace noise on the whole numbers, P(k) in proportion to e^(-k²/(2σ²)) or e^(-|k|/b).
+/// Discrete Gaussian or Laplace noise: a whole number k with probability proportional to
+/// e^(-k²/(2σ²)), or to e^(-|k|/b), for the exact value of the scale. Safe for concurrent callers
+/// with a generator each.
 class DiscreteNoise {
  public:
-  /// σ or b, at most 2^40.
+  /// `scale` is σ or b. Throws InvalidValue unless it is positive and at most 2^40.
   DiscreteNoise(NoiseKind kind, double scale);
+  /// Draws one number.
   [[nodiscard]] std::int64_t draw(Random& random = Random::here()) const;
   [[nodiscard]] double scale() const { return scale_; }
 
-  struct Machine;
+  struct Sampler;
 
  private:
   double scale_;
-  std::shared_ptr<const Machine> machine_;
+  std::shared_ptr<const Sampler> sampler_;
 };
 
 }  // namespace sotto

@@ -1,4 +1,4 @@
-// Random bits that nobody can foretell, the only source of noise there is.
+// The generator of cryptographic random bits. Every draw of noise uses it and nothing else.
 #pragma once
 
 #include <cstddef>
@@ -8,47 +8,53 @@
 
 namespace sotto {
 
-/// The operating system gave no entropy. Nothing may be released.
+/// The error for a generator without entropy from the operating system. Nothing may be released.
 class NoEntropy : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// AES-256 in counter mode, keyed by the operating system; one generator a thread.
+/// A generator of words, which are 64 independent fair bits each: AES-256 in counter mode with a
+/// key from the operating system. Each thread has its own generator; it is not safe to share one.
+/// It cannot be seeded.
 ///
-/// Each block of output starts with the next key, which replaces the present one before a byte is handed out, and every word is
-/// wiped as it is taken: a later look at the memory tells nothing of earlier words. The state lies in pages that the kernel
-/// empties in a forked child, which then keys itself anew. There is no way to seed it.
+/// A block of output holds the next key and 1024 words. The next key replaces the current one
+/// before the first word is returned, and each word is wiped from memory as it is returned, so that
+/// the memory reveals no earlier word (forward secrecy). The state lies in pages that the kernel
+/// fills with zeros in a forked child, which then asks the operating system for a key.
 class Random final {
  public:
-  /// This thread's generator. Throws NoEntropy.
+  /// Returns the generator of this thread. Throws NoEntropy.
   static Random& here();
 
   Random(const Random&) = delete;
   Random& operator=(const Random&) = delete;
   ~Random();
 
-  /// 64 random bits, from the front of the block.
+  /// Returns the next word from the front of the block.
   std::uint64_t word() {
     if (state_->front == state_->back) refill();
-    return taken(state_->words[state_->front++]);
+    return take_and_wipe(state_->words[state_->front++]);
   }
-  /// 64 random bits, from its back: for what one word in front left open, so that words in front stay in step with draws.
-  std::uint64_t more() {
+  /// Returns a word from the back of the block. A draw that its first word does not decide takes
+  /// the others from the back, so that n draws take exactly n words from the front, whatever they
+  /// decide. That lets a batch of draws read the front ahead (front_words()).
+  std::uint64_t extra_word() {
     if (state_->front == state_->back) refill();
-    return taken(state_->words[--state_->back]);
+    return take_and_wipe(state_->words[--state_->back]);
   }
-  /// The words in front that come next, at least one; they stay in place until `take` takes the first n of them.
-  std::span<const std::uint64_t> ahead() {
+  /// Returns the words, at least one, that word() would return next. They stay until consume().
+  std::span<const std::uint64_t> front_words() {
     if (state_->front == state_->back) refill();
     return {state_->words + state_->front, state_->back - state_->front};
   }
-  void take(std::size_t n);
+  /// Wipes the first n of front_words(), as n calls of word() would.
+  void consume(std::size_t n);
 
  private:
   Random();
   [[gnu::cold]] void refill();
-  static std::uint64_t taken(std::uint64_t& place) {
+  static std::uint64_t take_and_wipe(std::uint64_t& place) {
     const std::uint64_t word = place;
     place = 0;
     return word;
@@ -56,11 +62,11 @@ class Random final {
 
   static constexpr std::size_t words_a_block = 1024;
   static constexpr std::size_t words_of_key = 6;  // 32 bytes of key, 16 of counter
-  // In a child of fork all of it is zero: no word is left between front and back, and it is not keyed.
+  // All zeros, as in a forked child, mean: no words between front and back, and no key.
   struct State {
-    std::uint64_t front;
+    std::uint64_t front;  // the words from here to `back` are unused
     std::uint64_t back;
-    std::uint64_t keyed;
+    std::uint64_t keyed;  // 1 if the cipher has a key
     std::uint64_t key[words_of_key];
     std::uint64_t words[words_a_block];
   };

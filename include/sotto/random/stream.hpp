@@ -1,4 +1,4 @@
-// Random bits that several threads or processes of one run can compute alike.
+// Reproducible random bits, for threads and processes of one run that must draw equal values.
 #pragma once
 
 #include <array>
@@ -8,7 +8,8 @@
 
 namespace sotto {
 
-/// 256 random bits, drawn from this thread's generator, never chosen: whoever knows them knows every stream that comes from them.
+/// A key of 256 random bits that streams are derived from. A new one comes from this thread's
+/// generator, never from a seed. Its bits reveal every stream that is derived from it.
 class Secret {
  public:
   Secret();
@@ -16,29 +17,34 @@ class Secret {
   Secret& operator=(const Secret&) = default;
   ~Secret();
   using Words = std::array<std::uint64_t, 4>;
-  /// For the other processes of the same run, and nobody else.
+  /// The bits, to be sent to other processes of the same run and to nobody else.
   [[nodiscard]] const Words& words() const { return words_; }
-  static Secret of_the_same_run(const Words& words) { return Secret(words); }
+  /// Returns the secret of another process of the same run, from its words().
+  static Secret from_words(const Words& words) { return Secret(words); }
 
  private:
   explicit Secret(const Words& words) : words_(words) {}
   Words words_;
 };
 
-/// AES-256 in counter mode under a secret: one stream of bits for each pair of numbers below 2^48. A stream must have one use: two draws from equal
-/// pairs are equal.
+/// AES-256 in counter mode under a secret: a separate stream of words for each pair of numbers
+/// below 2^48. Equal pairs give equal words, so a pair must serve one draw only.
 class Stream {
  public:
   explicit Stream(const Secret& secret);
   Stream(Stream&&) noexcept;
   ~Stream();
-  /// From here on the stream of this pair, from its beginning.
+  /// Moves to the beginning of the stream of a pair. Throws InvalidValue unless both numbers are
+  /// below 2^48.
   void start(std::uint64_t first, std::uint64_t second);
+  /// Returns the next word of the stream.
   std::uint64_t word() {
     if (next_ == words_a_block) refill();
     return block_[next_++];
   }
-  std::uint64_t more() { return word(); }
+  /// Returns the next word, too: samplers ask Random for words beyond the first of a draw by this
+  /// name.
+  std::uint64_t extra_word() { return word(); }
 
  private:
   void refill();

@@ -1,4 +1,4 @@
-// Exact coins and whole numbers.
+// Coins, whole numbers and Poisson samples whose probabilities are exact, not rounded.
 #pragma once
 
 #include <cstdint>
@@ -8,40 +8,47 @@
 
 namespace sotto {
 
-/// Each whole number below n with the same probability; n >= 1.
+/// Returns each whole number below n with probability 1/n. Throws InvalidValue if n is 0.
 std::uint64_t uniform_below(std::uint64_t n, Random& random = Random::here());
 std::uint64_t uniform_below(std::uint64_t n, Stream& stream);
-/// True with probability numerator/denominator, exactly.
+/// Returns true with probability numerator/denominator. Throws InvalidValue if that is not in [0,
+/// 1].
 bool bernoulli(std::uint64_t numerator, std::uint64_t denominator, Random& random = Random::here());
-/// True with probability p, the double itself, exactly.
+/// Returns true with probability p, the exact value of the double. Throws InvalidValue if p is not
+/// in [0, 1].
 bool bernoulli(double p, Random& random = Random::here());
-/// True with probability e^-γ for γ = numerator/denominator, exactly, in whole numbers alone [Canonne2020].
+/// Returns true with probability e^-γ for γ = numerator/denominator, by whole numbers only
+/// [Canonne2020]. Throws InvalidValue if the denominator is 0.
 bool bernoulli_exp(std::uint64_t numerator, std::uint64_t denominator, Random& random = Random::here());
 
-/// γ = rate · (high - low) / unit, of the doubles as they are; high >= low, the others above 0.
+/// An exponent γ = rate · (high - low) / unit of the exact values of the doubles, which are finite,
+/// with high >= low, rate > 0 and unit > 0.
 struct Decay {
   double rate;
   double high;
   double low;
   double unit;
 };
-/// True with probability e^-γ, exactly.
+/// Returns true with probability e^-γ. Throws InvalidValue if γ is not of that form.
 bool bernoulli_exp(const Decay& decay, Random& random = Random::here());
 
-/// Poisson sampling: each record is in the sample with probability q, independently. Counts from one chosen record to the next, so
-/// that a pass takes time in proportion to the sample.
+/// Poisson sampling: each record is in the sample with probability q, independently of the others.
+/// The sample is drawn by skips from one sampled record to the next, which takes time in proportion
+/// to the size of the sample.
 class PoissonSample {
  public:
-  /// q in (0, 1]; the double itself is the rate.
+  /// The rate is the exact value of the double. Throws InvalidValue unless q is in (0, 1].
   explicit PoissonSample(double q);
-  /// How many records are passed over before the next chosen one; 2^63 stands for that many or more.
+  /// Returns the number of records before the next sampled one, a geometric variable; 2^63 means at
+  /// least 2^63.
   std::uint64_t skip(Random& random = Random::here()) const;
   std::uint64_t skip(Stream& stream) const;
   [[nodiscard]] double rate() const { return q_; }
 
  private:
   double q_;
-  double per_step_;  // about 1/(-τ log(1-q))
+  // about 1/(-τ log(1-q)): records per unit of the exponential position (columns.hpp)
+  double per_step_;
 };
 
 }  // namespace sotto

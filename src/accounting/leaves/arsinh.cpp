@@ -1,8 +1,9 @@
-// Arsinh noise on one number: A arsinh(N(0, Δ²/(2ρ))/A) [Bun2018].
-#include "sotto/privacy/arsinh.hpp"
+// Arsinh-normal noise on one number: A arsinh(N(0, Δ²/(2ρ))/A), which is (16ρ, A/(8Δ))-tCDP
+// [Bun2018].
+#include "privacy/api/arsinh.hpp"
 
-#include "description.hpp"
-#include "sotto/numerics/elementary.hpp"
+#include "accounting/leaves/description.hpp"
+#include "numerics/api/elementary.hpp"
 
 namespace sotto::accounting_detail {
 
@@ -18,7 +19,7 @@ class Description<Arsinh> final : public NeedsShare {
     return Proved<Real>{Real(order) * tcdp.rho,
                         "arsinh noise: (16ρ, A/(8Δ))-tCDP",
                         "Bun2018",
-                        {"1 < 1/sqrt(ρ) <= A/Δ", "A > 8Δ", "order " + about(order) + " <= ω = " + at_least(tcdp.omega)}};
+                        {"1 < 1/sqrt(ρ) <= A/Δ", "A > 8Δ", "order " + rounded_to_nearest(order) + " <= ω = " + rounded_down(tcdp.omega)}};
   }
   [[nodiscard]] std::optional<ProvedOrRefused<TruncatedConcentratedDP>> tcdp() const override {
     return Proved<TruncatedConcentratedDP>{guarantee(), "arsinh noise: (16ρ, A/(8Δ))-tCDP", "Bun2018", {"1 < 1/sqrt(ρ) <= A/Δ", "A > 8Δ"}};
@@ -27,10 +28,10 @@ class Description<Arsinh> final : public NeedsShare {
     const Real ratio = reading(node_.a) / reading(node_.sensitivity);
     const Real kappa = reading(node_.rho) * square(ratio);  // A²/(2σ²) with σ² = Δ²/(2ρ)
     if (!(kappa.lower() >= 1 && ratio.lower() > 4 * static_cast<double>(units()))) {
-      return Refusal{"has a worst pair that is known here only where rho (a/sensitivity)^2 >= 1 and a > 4 sensitivity: use rdp or tcdp"};
+      return Refusal{"has a known dominating pair only if rho (a/sensitivity)^2 >= 1 and a > 4 sensitivity: use rdp or tcdp"};
     }
     auto pair = symmetric_pair(arsinh_loss(kappa, k() / ratio), "arsinh noise, from its density", "Bun2018");
-    pair.conditions = {"log-concave: ρA²/Δ² = " + at_least(kappa) + " >= 1"};
+    pair.conditions = {"log-concave: ρA²/Δ² = " + rounded_down(kappa) + " >= 1"};
     return pair;
   }
 
@@ -38,7 +39,7 @@ class Description<Arsinh> final : public NeedsShare {
   [[nodiscard]] bool reveals_nothing() const override { return false; }
 
  private:
-  // OutsideConditions unless the theorem's conditions hold.
+  // Throws OutsideConditions unless the conditions of the theorem hold.
   [[nodiscard]] TruncatedConcentratedDP guarantee() const {
     return arsinh_tcdp(square(k()) * reading(node_.rho), reading(node_.a), k() * reading(node_.sensitivity));
   }

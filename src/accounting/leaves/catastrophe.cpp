@@ -1,11 +1,11 @@
-// Everything with probability δ, else Laplace noise: no Rényi divergence is finite, and its δ cannot be set aside as that of a
-// stated guarantee can.
+// A mechanism that reveals everything with probability δ and else adds Laplace noise [Dwork2014].
+// No Rényi divergence is finite, and its δ cannot be set aside as the δ of approx() can.
 #include <limits>
 
-#include "description.hpp"
-#include "sotto/accounting/composition.hpp"
-#include "sotto/privacy/group.hpp"
-#include "sotto/privacy/laplace.hpp"
+#include "accounting/leaves/description.hpp"
+#include "accounting/api/composition.hpp"
+#include "privacy/api/group.hpp"
+#include "privacy/api/laplace.hpp"
 
 namespace sotto::accounting_detail {
 
@@ -23,10 +23,10 @@ class Description<Catastrophe> final : public PureLeaf {
   [[nodiscard]] std::optional<Proved<Real>> renyi(double order, Side side) const override {
     if (node_.delta.value() > 0) return std::nullopt;
     const Real x = epsilon().at(side);
-    return Proved<Real>{laplace_renyi(x, order), "Laplace noise", "Mironov2017", {"Δ1/b = " + about(x)}};
+    return Proved<Real>{laplace_renyi(x, order), "Laplace noise", "Mironov2017", {"Δ1/b = " + rounded_to_nearest(x)}};
   }
-  [[nodiscard]] ProvedOrRefused<Real> rho(RhoLine line) const override {
-    if (node_.delta.value() == 0) return PureLeaf::rho(line);
+  [[nodiscard]] ProvedOrRefused<Real> rho(RhoConversion conversion) const override {
+    if (node_.delta.value() == 0) return PureLeaf::rho(conversion);
     return Refusal{"has no zCDP guarantee: with probability delta it reveals everything; use basic, optimal or pld"};
   }
   [[nodiscard]] std::optional<Proved<Profile>> profile(Side side) const override {
@@ -34,10 +34,10 @@ class Description<Catastrophe> final : public PureLeaf {
     const double x = epsilon().at(side);
     const Real failure = delta().at(side);
     const double worst = node_.delta.value() > 0 ? std::numeric_limits<double>::infinity() : x;
-    return Proved<Profile>{{[=](double epsilon) { return either(failure, laplace_delta(epsilon, x)); }, worst, failure},
+    return Proved<Profile>{{[=](double epsilon) { return either_failure(failure, laplace_delta(epsilon, x)); }, worst, failure},
                            "Laplace noise, or everything with probability δ",
                            "Dwork2014",
-                           {"δ = " + about(failure)}};
+                           {"δ = " + rounded_to_nearest(failure)}};
   }
   [[nodiscard]] ProvedOrRefused<DominatingPair> pair() const override {
     if (units() > 1) return PureLeaf::pair();

@@ -1,12 +1,13 @@
-// How a leaf is described: specialise Description<T>, derived from PureLeaf if it is ε-DP (with or without a δ) or from
-// NeedsShare if not, and instantiate `describe`:
+// The base classes of leaf descriptions. To describe a leaf T, specialise Description<T>, derived
+// from PureLeaf if T is ε-DP (with or without a δ) and from NeedsShare otherwise, and instantiate
+// `describe`:
 //
 //   template <>
 //   class Description<Laplace> final : public PureLeaf { … };
 //   template LeafPtr describe(const Laplace&, std::int64_t);
 #pragma once
 
-#include "leaf.hpp"
+#include "accounting/leaves/leaf.hpp"
 
 namespace sotto::accounting_detail {
 
@@ -18,7 +19,7 @@ LeafPtr describe(const T& node, std::int64_t units) {
   return std::make_shared<const Description<T>>(node, units);
 }
 
-/// What most leaves answer alike.
+/// Default values that hold for most leaves.
 class OrdinaryLeaf : public Leaf {
  public:
   using Leaf::Leaf;
@@ -32,7 +33,7 @@ class OrdinaryLeaf : public Leaf {
   [[nodiscard]] bool has_exact_renyi_curve() const override { return noise() != Noise::other; }
   [[nodiscard]] std::optional<ProvedOrRefused<TruncatedConcentratedDP>> tcdp() const override { return std::nullopt; }
   [[nodiscard]] std::optional<Real> squared_mu(Side) const override { return std::nullopt; }
-  [[nodiscard]] std::optional<PublishedLine> published_line(std::int64_t) const override { return std::nullopt; }
+  [[nodiscard]] std::optional<PublishedBound> published_bound(std::int64_t) const override { return std::nullopt; }
   [[nodiscard]] Noise noise() const override { return Noise::other; }
   [[nodiscard]] std::optional<Proved<Profile>> profile(Side) const override { return std::nullopt; }
   [[nodiscard]] std::optional<ApproximateDP> canonical(Side) const override { return std::nullopt; }
@@ -42,14 +43,14 @@ class OrdinaryLeaf : public Leaf {
   [[nodiscard]] Real k() const { return real(units()); }
 };
 
-/// A leaf that is (ε, δ)-DP with the ε of `pure_epsilon` and the δ of `delta`. What is answered here holds for every such mechanism;
-/// a description replaces what its own mechanism does better.
+/// A leaf that is (ε, δ)-DP with the ε of `pure_epsilon` and the δ of `delta`. The values here hold
+/// for every such mechanism; a description overrides those that are tighter for its own mechanism.
 class PureLeaf : public OrdinaryLeaf {
  public:
   using OrdinaryLeaf::OrdinaryLeaf;
-  [[nodiscard]] Proved<ApproximateDP> approximate(double share, GaussianLine line) const override;
+  [[nodiscard]] Proved<ApproximateDP> approximate(double share, GaussianConversion conversion) const override;
   [[nodiscard]] std::optional<Proved<Real>> renyi(double order, Side side) const override;
-  [[nodiscard]] ProvedOrRefused<Real> rho(RhoLine line) const override;
+  [[nodiscard]] ProvedOrRefused<Real> rho(RhoConversion conversion) const override;
   [[nodiscard]] ProvedOrRefused<DominatingPair> pair() const override;
   [[nodiscard]] Base base() const override;
 
@@ -58,14 +59,14 @@ class PureLeaf : public OrdinaryLeaf {
   [[nodiscard]] Real epsilon() const { return *pure_epsilon(1); }
 };
 
-/// A leaf that is (ε, δ)-DP for some ε at each δ > 0 only, unless it reveals nothing: then its pure ε is 0. Converted to (ε, δ) by
-/// its tCDP or zCDP guarantee, unless a description has something better.
+/// A leaf that has a finite ε only at δ > 0, unless it reveals nothing and its pure ε is 0. The
+/// default converts its tCDP or zCDP guarantee to (ε, δ)-DP; a description may override it.
 class NeedsShare : public OrdinaryLeaf {
  public:
   using OrdinaryLeaf::OrdinaryLeaf;
   [[nodiscard]] std::optional<Real> pure_epsilon(const Real&) const override { return reveals_nothing() ? std::optional<Real>(0) : std::nullopt; }
-  [[nodiscard]] Proved<ApproximateDP> approximate(double share, GaussianLine line) const override;
-  [[nodiscard]] ProvedOrRefused<Real> rho(RhoLine line) const override;
+  [[nodiscard]] Proved<ApproximateDP> approximate(double share, GaussianConversion conversion) const override;
+  [[nodiscard]] ProvedOrRefused<Real> rho(RhoConversion conversion) const override;
   [[nodiscard]] ProvedOrRefused<DominatingPair> pair() const override;
   [[nodiscard]] Base base() const override;
 
@@ -73,22 +74,24 @@ class NeedsShare : public OrdinaryLeaf {
   [[nodiscard]] virtual bool reveals_nothing() const = 0;
 };
 
-// --- Theorems that hold whatever the mechanism ---
+// --- Theorems for any mechanism ---
 
-/// D_α of ε-DP, or of what is left of (ε, δ)-DP when δ is set aside: randomized response dominates [Bun2016].
+/// Returns D_α of an ε-DP leaf: randomized response dominates it [Bun2016]. For an (ε, δ)-DP leaf
+/// it is conditional on the event of probability 1 - δ.
 std::optional<Proved<Real>> pure_renyi_of(const Leaf& leaf, double order, Side side);
-/// ρ of ε-DP [Bun2016], [Harrison2025].
-Proved<Real> pure_rho_of(const Real& epsilon, RhoLine line);
-/// D_α <= ρ α for α <= ω.
+/// Returns ρ of ε-DP, rounded up [Bun2016; Harrison2025].
+Proved<Real> pure_rho_of(const Real& epsilon, RhoConversion conversion);
+/// Returns the Rényi bound of tCDP: D_α <= ρ α for α <= ω; empty for a larger order.
 std::optional<Proved<Real>> truncated_renyi(const TruncatedConcentratedDP& tcdp, double order, Side side, const std::string& theorem,
                                             const std::string& reference);
 
-/// The lattice of a loss that is the largest of its own, so many of it to a spacing.
+/// Returns the lattice whose largest loss is `loss` and whose spacing is `spacings` times that
+/// loss.
 Lattice spaced(const Real& loss, double spacings);
-/// Randomized response on losses ±ε: P puts e^ε/(1+e^ε) on ε.
+/// Returns the privacy loss of binary randomized response: ±ε, where P has mass e^ε/(1+e^ε) on ε.
 PrivacyLossPtr response_loss(const Real& epsilon);
 
-/// A symmetric pair that is attained.
+/// Returns an attained pair whose two directions have the same loss.
 Proved<DominatingPair> symmetric_pair(PrivacyLossPtr loss, std::string theorem, std::string reference);
 
 inline Side opposite(Side side) { return side == Side::upper ? Side::lower : Side::upper; }

@@ -1,14 +1,16 @@
-// Discrete Laplace noise, from its pmf. A group of k moves a whole number by k times the sensitivity.
+// Discrete Laplace (geometric) noise on one integer, from its probability mass function
+// [Canonne2020]. A group of k moves the integer by k times the sensitivity.
 #include <cmath>
 
-#include "description.hpp"
-#include "sotto/numerics/elementary.hpp"
-#include "sotto/privacy/discrete.hpp"
+#include "accounting/leaves/description.hpp"
+#include "numerics/api/elementary.hpp"
+#include "privacy/api/discrete.hpp"
 
 namespace sotto::accounting_detail {
 namespace {
 
-// The loss at distance d: (d - 2j)/b for 0 < j < d, and ±d/b beyond.
+// The privacy loss for neighbours at distance d: (d - 2j)/b for the outcomes 0 < j < d between
+// them, and ±d/b for all others.
 PrivacyLossPtr loss_at(const Real& b, std::int64_t d) {
   const Real t = exp(-1 / b);
   std::vector<SymmetricAtom> atoms;

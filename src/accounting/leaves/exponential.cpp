@@ -1,8 +1,9 @@
-// The exponential mechanism, by its pure ε: bounded range gives it less than ε-DP alone [Dong2020], [Cesar2021].
-#include "sotto/privacy/exponential.hpp"
+// The exponential mechanism with pure ε. It has bounded range, which gives tighter bounds than ε-DP
+// [Dong2020; Cesar2021].
+#include "privacy/api/exponential.hpp"
 
-#include "description.hpp"
-#include "sotto/privacy/pure.hpp"
+#include "accounting/leaves/description.hpp"
+#include "privacy/api/pure.hpp"
 
 namespace sotto::accounting_detail {
 
@@ -15,11 +16,11 @@ class Description<Exponential> final : public PureLeaf {
   [[nodiscard]] std::optional<Proved<Real>> renyi(double order, Side side) const override {
     if (side == Side::lower) return std::nullopt;
     const Real e = epsilon().upper();
-    return Proved<Real>{exponential_renyi(e, order), "exponential mechanism: bounded range", "Cesar2021", {"ε = " + about(e)}};
+    return Proved<Real>{exponential_renyi(e, order), "exponential mechanism: bounded range", "Cesar2021", {"ε = " + rounded_to_nearest(e)}};
   }
-  [[nodiscard]] ProvedOrRefused<Real> rho(RhoLine) const override {
+  [[nodiscard]] ProvedOrRefused<Real> rho(RhoConversion) const override {
     const Real e = epsilon().upper();
-    return Proved<Real>{exponential_rho(e), "exponential mechanism: ρ = ε²/8", "Cesar2021", {"ε = " + about(e)}};
+    return Proved<Real>{exponential_rho(e), "exponential mechanism: ρ = ε²/8", "Cesar2021", {"ε = " + rounded_to_nearest(e)}};
   }
   [[nodiscard]] std::optional<Proved<Profile>> profile(Side side) const override {
     const double e = epsilon().at(side);

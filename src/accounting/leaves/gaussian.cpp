@@ -1,5 +1,5 @@
-// Gaussian noise, and μ-GDP: what is no easier to tell apart than N(0, 1) and N(μ, 1).
-#include "gaussian_leaf.hpp"
+// Gaussian noise with μ = Δ2/σ, and a stated μ-GDP guarantee.
+#include "accounting/leaves/gaussian_leaf.hpp"
 
 namespace sotto::accounting_detail {
 template <>

@@ -1,4 +1,5 @@
-#include "leaf.hpp"
+// Visits the leaves of a plan.
+#include "accounting/leaves/leaf.hpp"
 
 #include <algorithm>
 #include <type_traits>
@@ -9,7 +10,7 @@ namespace sotto::accounting_detail {
 
 std::int64_t times(std::int64_t k, const Parameter& p) {
   const double product = static_cast<double>(k) * p.value();
-  if (product > 0x1p53) throw InvalidValue("the plan's steps, groups or sensitivities multiply to more than 2^53");
+  if (product > 0x1p53) throw InvalidValue("the plan's steps, groups or sensitivities multiply to more than 2^53: use smaller numbers");
   return static_cast<std::int64_t>(product);
 }
 

@@ -1,10 +1,11 @@
-// Randomized response over k values. Several units answer several times: no bound but k ε is known for a group, and it is not reached.
-#include "sotto/privacy/randomized_response.hpp"
+// Randomized response over k values. The units of a group respond separately, so a group has only
+// the bound kε, which is not attained.
+#include "privacy/api/randomized_response.hpp"
 
 #include <cmath>
 
-#include "description.hpp"
-#include "sotto/numerics/elementary.hpp"
+#include "accounting/leaves/description.hpp"
+#include "numerics/api/elementary.hpp"
 
 namespace sotto::accounting_detail {
 

@@ -1,10 +1,11 @@
-// The staircase mechanism at γ = 1/(1 + e^(ε/2)) [Geng2014], by its pure ε. With t = e^(-ε/2), P puts 1 - t/2 on the loss ε, t(1-t)²/2 on 0
-// and the rest on -ε; shorter distances are dominated (docs/theory/privacy.md). For a group nothing but k ε-DP is used.
+// The staircase mechanism with pure ε and γ = 1/(1 + e^(ε/2)) [Geng2014]. With t = e^(-ε/2), P has
+// mass 1 - t/2 on the loss ε, t(1-t)²/2 on 0, and the rest on -ε; neighbours at shorter distances
+// are dominated (docs/theory/privacy.md). A group of k has only its kε-DP guarantee.
 #include <cmath>
 
-#include "description.hpp"
-#include "sotto/numerics/elementary.hpp"
-#include "sotto/privacy/pure.hpp"
+#include "accounting/leaves/description.hpp"
+#include "numerics/api/elementary.hpp"
+#include "privacy/api/pure.hpp"
 
 namespace sotto::accounting_detail {
 
@@ -14,12 +15,13 @@ class Description<Staircase> final : public PureLeaf {
   Description(const Staircase& node, std::int64_t units) : PureLeaf(units), node_(node) {}
 
   [[nodiscard]] std::optional<Real> pure_epsilon(const Real& uses) const override { return uses * k() * reading(node_.eps); }
-  // log E_P[e^((α-1)L)]/(α-1), without cancellation near order 1 and without overflow beyond.
+  // log E_P[e^((α-1)L)]/(α-1), in forms that avoid cancellation near order 1 and overflow at large
+  // orders.
   [[nodiscard]] std::optional<Proved<Real>> renyi(double order, Side side) const override {
     if (units() > 1) return PureLeaf::renyi(order, side);
     const Real e = epsilon();
     const auto answer = [&](const Real& value) {
-      return Proved<Real>{value, "staircase noise, from its losses ε, 0 and -ε", "Geng2014", {"ε = " + about(e)}};
+      return Proved<Real>{value, "staircase noise, from its losses ε, 0 and -ε", "Geng2014", {"ε = " + rounded_to_nearest(e)}};
     };
     if (std::isinf(order) || e.upper() == 0) return answer(e);
     if (order == 1) return answer(e * (mass_above() - mass_below()));
@@ -48,7 +50,7 @@ class Description<Staircase> final : public PureLeaf {
 
  private:
   [[nodiscard]] Real t() const { return exp(-(epsilon() / 2)); }
-  // Of ε, 0 and -ε under P; under Q in reverse.
+  // The masses of the losses ε, 0 and -ε under P. Under Q they are reversed.
   [[nodiscard]] Real mass_above() const { return 1 - t() / 2; }
   [[nodiscard]] Real mass_zero() const { return t() * square(-expm1(-(epsilon() / 2))) / 2; }
   [[nodiscard]] Real mass_below() const { return square(t()) * mass_above(); }

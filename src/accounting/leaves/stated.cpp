@@ -1,8 +1,9 @@
-// (ε, δ)-DP as stated, whatever the mechanism: randomized response, with an atom δ at infinity, is the worst of them [Kairouz2015].
+// A stated (ε, δ)-DP guarantee, for any mechanism. Randomized response with an atom δ at infinity
+// is the worst such mechanism [Kairouz2015].
 #include <cmath>
 
-#include "description.hpp"
-#include "sotto/privacy/group.hpp"
+#include "accounting/leaves/description.hpp"
+#include "privacy/api/group.hpp"
 
 namespace sotto::accounting_detail {
 namespace {
@@ -18,7 +19,7 @@ class StatedLeaf : public PureLeaf {
   }
   [[nodiscard]] std::optional<Stated> stated() const override { return Stated{epsilon_.value(), delta_.value()}; }
   [[nodiscard]] std::optional<Proved<Real>> renyi(double order, Side side) const override { return pure_renyi_of(*this, order, side); }
-  // For a group that is an upper bound alone.
+  // For a group the canonical pair is only an upper bound.
   [[nodiscard]] std::optional<ApproximateDP> canonical(Side side) const override {
     if ((side == Side::lower && units() > 1) || !std::isfinite(epsilon().upper())) return std::nullopt;
     return ApproximateDP{epsilon(), delta()};

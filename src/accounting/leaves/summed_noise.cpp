@@ -1,21 +1,22 @@
-// Gaussian noise that several parties add, by the μ that is left to a coalition: noise summed by aggregation, a sum around a ring, and GOPA's
-// correlated noise. docs/theory/federated.md derives each μ; beside it stands the line of its paper.
-#include "gaussian_leaf.hpp"
+// Gaussian noise that several parties add, with the μ that holds against a coalition: aggregated
+// noise, a sum around a ring [Cyffers2022], and the correlated noise of GOPA [Sabater2022].
+// docs/theory/federated.md derives each μ. published_bound() is the bound of the paper.
+#include "accounting/leaves/gaussian_leaf.hpp"
 #include "sotto/core/errors.hpp"
-#include "sotto/privacy/federated.hpp"
+#include "privacy/api/federated.hpp"
 
 namespace sotto::accounting_detail {
 namespace {
 
 Real distance(const Parameter& sensitivity, std::int64_t units) { return real(units) * reading(sensitivity); }
 
-// GOPA's line at the θ that its theorem bounds; of several rounds θ adds, as μ² does.
-Leaf::PublishedLine gopa_line(const Real& theta, const std::string& theorem) {
+// The published bound of GOPA at the θ of its theorem. θ adds over several rounds, as μ² does.
+Leaf::PublishedBound gopa_bound(const Real& theta, const std::string& theorem) {
   return [=](double delta) {
     return Proved<Real>{gopa_epsilon(theta.upper(), delta),
                         "GOPA: the least ε with ε >= θ/2 + sqrt(θ) and (ε - θ/2)² >= 2 log(2/(δ sqrt(2π))) θ",
                         "Sabater2022",
-                        {theorem + ": θ <= " + at_most(theta), "δ = " + about(delta)}};
+                        {theorem + ": θ <= " + rounded_up(theta), "δ = " + rounded_to_nearest(delta)}};
   };
 }
 
@@ -38,12 +39,12 @@ class Description<RingSum> final : public GaussianLeaf {
   [[nodiscard]] std::string note() const override {
     return "ring_sum is what one user sees: two who collude on both sides of a user see all of it, and publishing the sum takes fresh noise";
   }
-  [[nodiscard]] std::optional<PublishedLine> published_line(std::int64_t uses) const override {
+  [[nodiscard]] std::optional<PublishedBound> published_bound(std::int64_t uses) const override {
     return [uses, mu = mu_](double delta) {
       return Proved<Real>{ring_sum_epsilon(mu.upper(), uses, delta),
                           "sum around a ring: advanced composition of the passes",
                           "Cyffers2022",
-                          {std::to_string(uses) + " passes", "half of δ = " + about(delta) + " for the noise, half for the composition"}};
+                          {std::to_string(uses) + " passes", "half of δ = " + rounded_to_nearest(delta) + " for the noise, half for the composition"}};
     };
   }
 
@@ -57,12 +58,12 @@ class Description<GopaComplete> final : public GaussianLeaf {
  public:
   Description(const GopaComplete& node, std::int64_t units)
       : GaussianLeaf(
-            distance(node.sensitivity, units) * sqrt_of_nonnegative(gopa_complete_theta(reading(node.sigma), reading(node.mask), count(node.honest))),
+            distance(node.sensitivity, units) * sqrt_of_nonnegative(gopa_complete_squared_mu(reading(node.sigma), reading(node.mask), count(node.honest))),
             false, units),
         node_(node) {}
-  [[nodiscard]] std::optional<PublishedLine> published_line(std::int64_t uses) const override {
+  [[nodiscard]] std::optional<PublishedBound> published_bound(std::int64_t uses) const override {
     const Real theta = gopa_complete_theorem(reading(node_.sigma), reading(node_.mask), count(node_.honest));
-    return gopa_line(real(uses) * square(distance(node_.sensitivity, units())) * theta, "complete graph of honest users, Thm 3");
+    return gopa_bound(real(uses) * square(distance(node_.sensitivity, units())) * theta, "complete graph of honest users, Thm 3");
   }
 
  private:
@@ -70,7 +71,7 @@ class Description<GopaComplete> final : public GaussianLeaf {
 };
 template LeafPtr describe(const GopaComplete&, std::int64_t);
 
-// A bound over all connected graphs: some graph is cheaper, so that nothing is known from below.
+// A μ that bounds all connected graphs. Most graphs have a smaller one, so it is no lower bound.
 class BoundedGaussian : public GaussianLeaf {
  public:
   using GaussianLeaf::GaussianLeaf;
@@ -96,12 +97,12 @@ class Description<GopaConnected> final : public BoundedGaussian {
  public:
   Description(const GopaConnected& node, std::int64_t units)
       : BoundedGaussian(distance(node.sensitivity, units) *
-                            sqrt_of_nonnegative(gopa_connected_theta(reading(node.sigma), reading(node.mask), count(node.honest))),
+                            sqrt_of_nonnegative(gopa_connected_squared_mu(reading(node.sigma), reading(node.mask), count(node.honest))),
                         false, units),
         node_(node) {}
-  [[nodiscard]] std::optional<PublishedLine> published_line(std::int64_t uses) const override {
+  [[nodiscard]] std::optional<PublishedBound> published_bound(std::int64_t uses) const override {
     const Real theta = gopa_connected_theorem(reading(node_.sigma), reading(node_.mask), count(node_.honest));
-    return gopa_line(real(uses) * square(distance(node_.sensitivity, units())) * theta, "connected honest users, Thm 2");
+    return gopa_bound(real(uses) * square(distance(node_.sensitivity, units())) * theta, "connected honest users, Thm 2");
   }
 
  private:
@@ -109,21 +110,22 @@ class Description<GopaConnected> final : public BoundedGaussian {
 };
 template LeafPtr describe(const GopaConnected&, std::int64_t);
 
-// With probability at most 3δ the graph is bad for one user, whatever the data: then anything may be revealed. For a group it may be bad for any of
-// its users. That δ is set aside, or taken out of the share.
+// With probability at most 3δ the random graph is bad for a user, independently of the data; then
+// everything may be revealed. For a group it may be bad for any of its users. This δ is set aside,
+// or subtracted from the share.
 template <>
 class Description<GopaRandom> final : public BoundedGaussian {
  public:
   Description(const GopaRandom& node, std::int64_t units) : BoundedGaussian(mu_of(node, units), false, units), node_(node) {}
   [[nodiscard]] Real delta() const override { return min(1, bad_graph(node_, units())); }
-  [[nodiscard]] Proved<ApproximateDP> approximate(double share, GaussianLine line) const override {
+  [[nodiscard]] Proved<ApproximateDP> approximate(double share, GaussianConversion conversion) const override {
     const Real rest = Real(share) - delta();
     if (!(rest.lower() > 0)) {
       return {{Real::unknown(), share}, "GOPA on a random graph: the graph's own δ is not below the share", "Sabater2022", {}};
     }
-    auto own = GaussianLeaf::approximate(rest.lower(), line);
+    auto own = GaussianLeaf::approximate(rest.lower(), conversion);
     own.value.delta = share;
-    own.conditions.push_back("the graph is bad with probability at most " + at_most(delta()));
+    own.conditions.push_back("the graph is bad with probability at most " + rounded_up(delta()));
     return own;
   }
   [[nodiscard]] std::optional<Real> squared_mu(Side) const override { return std::nullopt; }
@@ -134,15 +136,15 @@ class Description<GopaRandom> final : public BoundedGaussian {
     pair.reference = "Sabater2022";
     return pair;
   }
-  [[nodiscard]] std::optional<PublishedLine> published_line(std::int64_t uses) const override {
+  [[nodiscard]] std::optional<PublishedBound> published_bound(std::int64_t uses) const override {
     if (uses > 1) return std::nullopt;
     return [node = node_, units = units()](double delta) {
       const Real bad = bad_graph(node, units);
       if (!certainly_at_most(bad, Real::reading(delta))) {
-        throw OutsideConditions("the paper's line on a random graph holds at 3 times the graph's delta, for each user, " + at_most(bad) +
-                                ": ask for a larger delta");
+        throw OutsideConditions("the paper's bound on a random graph needs delta >= 3 times the graph's delta for each user, which is " + rounded_up(bad) +
+                                ": choose a larger delta");
       }
-      return gopa_line(square(mu_of(node, units)), "random graph, Thm 4")(reading(node.delta).lower());
+      return gopa_bound(square(mu_of(node, units)), "random graph, Thm 4")(reading(node.delta).lower());
     };
   }
 
@@ -150,7 +152,7 @@ class Description<GopaRandom> final : public BoundedGaussian {
   static Real bad_graph(const GopaRandom& node, std::int64_t units) { return 3 * real(units) * reading(node.delta); }
   static Real mu_of(const GopaRandom& node, std::int64_t units) {
     const RandomGraph graph{count(node.users), count(node.honest), count(node.k), reading(node.delta)};
-    return distance(node.sensitivity, units) * sqrt_of_nonnegative(gopa_random_theta(reading(node.sigma), reading(node.mask), graph));
+    return distance(node.sensitivity, units) * sqrt_of_nonnegative(gopa_random_squared_mu(reading(node.sigma), reading(node.mask), graph));
   }
 
   GopaRandom node_;

@@ -1,21 +1,24 @@
-// A token that hops uniformly over all users, and what a coalition sees of one user [Cyffers2022]: by the exact law of the walk, which is revealed.
-#include "sotto/pld/token_walk.hpp"
+// Network DP of a token that walks uniformly over all users: the view of a coalition on one user
+// [Cyffers2022]. The bounds use the exact distribution of the walk, which the coalition sees.
+#include "pld/api/token_walk.hpp"
 
 #include <cmath>
 #include <limits>
 
-#include "description.hpp"
-#include "sotto/accounting/composition.hpp"
-#include "sotto/numerics/elementary.hpp"
-#include "sotto/pld/compose.hpp"
-#include "sotto/privacy/federated.hpp"
-#include "sotto/privacy/gaussian.hpp"
+#include "accounting/leaves/description.hpp"
+#include "accounting/api/composition.hpp"
+#include "numerics/api/elementary.hpp"
+#include "pld/api/compose.hpp"
+#include "privacy/api/federated.hpp"
+#include "privacy/api/gaussian.hpp"
 
 namespace sotto::accounting_detail {
 namespace {
 
-// By the μ of one contribution that nothing hides but its own noise; the loss is a mixture of Gaussians. A group is so many users: whoever meets one
-// of them meets the group. Its terms are met at different hops, so that no multiple of the sensitivity would do (docs/theory/federated.md).
+// A leaf with the μ of one contribution under its own noise alone; its privacy loss is a mixture of
+// Gaussians. A group of k is k users, and the token meets the group when it meets any of them.
+// Their terms are added at different hops, so a multiple of the sensitivity does not bound the cost
+// (docs/theory/federated.md).
 class WalkLeaf : public NeedsShare {
  public:
   template <class Node>
@@ -28,23 +31,23 @@ class WalkLeaf : public NeedsShare {
   [[nodiscard]] bool reveals_nothing() const override { return false; }
   [[nodiscard]] const Real& mu() const { return mu_; }
   [[nodiscard]] const WalkUsers& users() const { return users_; }
-  // Nobody is left who is neither in the coalition nor in the group.
+  // Whether every user is in the coalition or in the group.
   [[nodiscard]] bool meets_at_every_hop() const { return users_.colluders + users_.group >= users_.all; }
   [[nodiscard]] std::string note_of(const std::string& about_leaf, const std::string& name) const {
     if (users_.group == 1) return about_leaf;
-    return about_leaf + ". A group of " + std::to_string(users_.group) + " is so many users, each of whom moves by the sensitivity of " + name +
-           "; where several units may be one user's, multiply the sensitivity too";
+    return about_leaf + ". A group of " + std::to_string(users_.group) + " is this number of users, each of whom changes by the sensitivity of " + name +
+           "; if several units may belong to one user, multiply the sensitivity too";
   }
   [[nodiscard]] std::vector<Condition> conditions() const {
     std::vector<Condition> all{std::to_string(users_.all) + " users, " + std::to_string(users_.colluders) + " collude",
-                               "the walk is drawn without the data", "μ = " + about(mu_)};
+                               "the walk is drawn without the data", "μ = " + rounded_to_nearest(mu_)};
     if (users_.group > 1) all.push_back("a group of " + std::to_string(users_.group) + " users, at whichever of whom the token is");
     return all;
   }
-  // One use by its mixture.
+  // The profile of one use, from its mixture.
   [[nodiscard]] static Profile profile_of(const std::shared_ptr<const GaussianMixture>& mixture) {
     const Real failure = mixture->failure;
-    return {[mixture, failure](double epsilon) { return either(failure, gaussian_mixture_delta(mixture->components, epsilon)); },
+    return {[mixture, failure](double epsilon) { return either_failure(failure, gaussian_mixture_delta(mixture->components, epsilon)); },
             std::numeric_limits<double>::infinity(), failure};
   }
 
@@ -67,12 +70,12 @@ class Description<WalkSgd> final : public WalkLeaf {
         "costs gaussian(sigma). Publishing the token after R noises more adds gaussian(sigma sqrt(R))",
         "walk_sgd");
   }
-  // Everybody else colludes: each contribution is seen under its own noise alone.
+  // If everybody else colludes, each contribution is seen under its own noise alone.
   [[nodiscard]] std::optional<Real> squared_mu(Side side) const override {
     if (!meets_at_every_hop() || (side == Side::lower && units() > 1)) return std::nullopt;
     return k() * square(mu());
   }
-  [[nodiscard]] Proved<ApproximateDP> approximate(double share, GaussianLine) const override {
+  [[nodiscard]] Proved<ApproximateDP> approximate(double share, GaussianConversion) const override {
     const auto known = pair();
     const auto& own = std::get<Proved<DominatingPair>>(known);
     const Profile one = meets_at_every_hop() ? gaussian_profile(sqrt(*squared_mu(Side::upper)).upper()) : profile_of(mixture());
@@ -94,10 +97,10 @@ class Description<WalkSgd> final : public WalkLeaf {
       const Real value = Real(here.log.re).widened(here.error) / (Real(used) - 1);
       if (std::isfinite(here.error) && value.upper() < local.upper()) return Proved<Real>{value.upper(), theorem, "Cyffers2022", conditions()};
     }
-    return Proved<Real>{local, "each step by itself: Gaussian noise", "Mironov2017", {"μ = " + about(mu())}};
+    return Proved<Real>{local, "each step by itself: Gaussian noise", "Mironov2017", {"μ = " + rounded_to_nearest(mu())}};
   }
-  [[nodiscard]] ProvedOrRefused<Real> rho(RhoLine) const override {
-    return Proved<Real>{k() * gaussian_rho(mu().upper()), "each step by itself: ρ = μ²/2", "Bun2016", {"μ = " + about(mu())}};
+  [[nodiscard]] ProvedOrRefused<Real> rho(RhoConversion) const override {
+    return Proved<Real>{k() * gaussian_rho(mu().upper()), "each step by itself: ρ = μ²/2", "Bun2016", {"μ = " + rounded_to_nearest(mu())}};
   }
   [[nodiscard]] ProvedOrRefused<DominatingPair> pair() const override {
     if (meets_at_every_hop()) {
@@ -111,8 +114,9 @@ class Description<WalkSgd> final : public WalkLeaf {
     pair.conditions = conditions();
     return pair;
   }
-  [[nodiscard]] std::optional<PublishedLine> published_line(std::int64_t uses) const override {
-    // So many contributions of each user of the group, all of which the group meets; the line's coalition is whoever else ends a gap.
+  [[nodiscard]] std::optional<PublishedBound> published_bound(std::int64_t uses) const override {
+    // The group contributes at each use of each of its users. In the paper's bound all other users
+    // of group and coalition end a gap.
     const std::int64_t contributions = times(units(), static_cast<double>(uses));
     const std::int64_t others = users().colluders + users().group - 1;
     return [contributions, others, mu = mu(), all = users().all](double delta) {
@@ -126,7 +130,7 @@ class Description<WalkSgd> final : public WalkLeaf {
  private:
   static constexpr const char* theorem = "a step under g noises costs μ²/g, g geometric with (group + coalition)/n; the walk is revealed";
   [[nodiscard]] std::shared_ptr<const GaussianMixture> mixture() const { return walk_gap_mixture(square(mu()), users()); }
-  // A contribution of each user of the group.
+  // The loss of one contribution of each user of the group.
   [[nodiscard]] PrivacyLossPtr loss() const { return repeated_loss(gaussian_mixture_loss(mixture()->components), units()); }
 };
 template LeafPtr describe(const WalkSgd&, std::int64_t);
@@ -142,7 +146,7 @@ class Description<WalkSum> final : public WalkLeaf {
         "of a user's K terms at most after R noises more adds gaussian(sigma sqrt(R), K)",
         "walk_sum");
   }
-  [[nodiscard]] Proved<ApproximateDP> approximate(double share, GaussianLine) const override {
+  [[nodiscard]] Proved<ApproximateDP> approximate(double share, GaussianConversion) const override {
     return {{epsilon_of(profile_of(mixture()), share, Side::upper), share}, theorem, "Cyffers2022", conditions()};
   }
   [[nodiscard]] std::optional<Proved<Profile>> profile(Side side) const override {
@@ -150,7 +154,7 @@ class Description<WalkSum> final : public WalkLeaf {
     return Proved<Profile>{profile_of(mixture()), theorem, "Cyffers2022", conditions()};
   }
   [[nodiscard]] std::optional<Proved<Real>> renyi(double, Side) const override { return std::nullopt; }
-  [[nodiscard]] ProvedOrRefused<Real> rho(RhoLine) const override {
+  [[nodiscard]] ProvedOrRefused<Real> rho(RhoConversion) const override {
     return Refusal{"has no zCDP guarantee: a user may be met any number of times between two visits; use pld"};
   }
   [[nodiscard]] ProvedOrRefused<DominatingPair> pair() const override {

@@ -1,13 +1,13 @@
 // The search for narrow brackets of δ and ε by grids: locate ε on coarse grids, then refine the
 // grid until the bracket is narrow, the grid points are used up, or more of them would not help.
-#include "grid/bracket.hpp"
+#include "pld/grid/bracket.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <functional>
 
-#include "grid/fft_compose.hpp"
-#include "sotto/core/work.hpp"
+#include "core/api/work.hpp"
+#include "pld/grid/fft_compose.hpp"
 
 namespace sotto::pld_detail {
 namespace {

@@ -5,9 +5,9 @@
 #include <optional>
 #include <vector>
 
-#include "grid/fft_compose.hpp"
+#include "pld/api/compose.hpp"
+#include "pld/grid/fft_compose.hpp"
 #include "sotto/core/bound.hpp"
-#include "sotto/pld/compose.hpp"
 
 namespace sotto::pld_detail {
 

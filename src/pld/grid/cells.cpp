@@ -1,6 +1,6 @@
 // Means of cells, from their masses under P and Q or from the slope of the log density: see
 // docs/theory/pld/discretisation.md, "Means from slopes".
-#include "grid/cells.hpp"
+#include "pld/grid/cells.hpp"
 
 #include <algorithm>
 

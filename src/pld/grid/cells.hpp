@@ -5,9 +5,9 @@
 #include <cmath>
 #include <cstdint>
 
-#include "grid/discretize.hpp"
-#include "grid/distribution.hpp"
-#include "grid/grid_index.hpp"
+#include "pld/grid/discretize.hpp"
+#include "pld/grid/distribution.hpp"
+#include "pld/grid/grid_index.hpp"
 
 namespace sotto::pld_detail {
 

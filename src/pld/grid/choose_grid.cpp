@@ -1,15 +1,15 @@
 // The choice of a grid: moments of all steps in a table, from which strata, tilts and windows are
 // chosen.
-#include "grid/choose_grid.hpp"
+#include "pld/grid/choose_grid.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <functional>
 #include <utility>
 
-#include "grid/moment_table.hpp"
-#include "saddle_point/inversion_integral.hpp"
-#include "sotto/core/work.hpp"
+#include "core/api/work.hpp"
+#include "pld/grid/moment_table.hpp"
+#include "pld/saddle_point/inversion_integral.hpp"
 
 namespace sotto::pld_detail {
 namespace {

@@ -6,8 +6,8 @@
 #include <optional>
 #include <vector>
 
-#include "grid/distribution.hpp"
-#include "sotto/pld/privacy_loss.hpp"
+#include "pld/api/privacy_loss.hpp"
+#include "pld/grid/distribution.hpp"
 
 namespace sotto::pld_detail {
 

@@ -1,6 +1,6 @@
 // Pessimistic and optimistic discretisation: docs/theory/pld/discretisation.md proves that the
 // result dominates, or is dominated, and bounds its rounding errors.
-#include "grid/discretize.hpp"
+#include "pld/grid/discretize.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "grid/cells.hpp"
-#include "grid/mean_preserving_merge.hpp"
+#include "core/api/work.hpp"
+#include "pld/grid/cells.hpp"
+#include "pld/grid/mean_preserving_merge.hpp"
 #include "sotto/core/errors.hpp"
-#include "sotto/core/work.hpp"
 
 namespace sotto::pld_detail {
 namespace {

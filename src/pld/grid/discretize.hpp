@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "grid/distribution.hpp"
+#include "pld/grid/distribution.hpp"
 #include "sotto/core/bound.hpp"
 
 namespace sotto::pld_detail {

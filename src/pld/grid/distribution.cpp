@@ -1,6 +1,6 @@
 // The privacy loss distributions of the mechanisms, sampled or not. Masses lie between
 // rounded values of the noise: docs/theory/pld/discretisation.md, "Masses" and "Means from slopes".
-#include "grid/distribution.hpp"
+#include "pld/grid/distribution.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -7,8 +7,8 @@
 #include <optional>
 #include <vector>
 
-#include "sotto/pld/privacy_loss.hpp"
-#include "support.hpp"
+#include "pld/api/privacy_loss.hpp"
+#include "pld/arithmetic/support.hpp"
 
 namespace sotto::pld_detail {
 

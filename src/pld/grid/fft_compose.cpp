@@ -1,16 +1,16 @@
 // FFT composition: each stratum is tilted, transformed, multiplied and transformed back
 // (TiltedStratum); outcomes outside the window are bounded; and tails are read off.
-#include "grid/fft_compose.hpp"
+#include "pld/grid/fft_compose.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <utility>
 
-#include "grid/fit_spacing.hpp"
-#include "grid/grid_index.hpp"
-#include "saddle_point/inversion_integral.hpp"
-#include "sotto/core/work.hpp"
+#include "core/api/work.hpp"
+#include "pld/grid/fit_spacing.hpp"
+#include "pld/grid/grid_index.hpp"
+#include "pld/saddle_point/inversion_integral.hpp"
 
 namespace sotto::pld_detail {
 namespace {
@@ -132,7 +132,7 @@ bool FftComposition::compose(const Stratum& stratum) {
   std::vector<Complex> product(size_);
   double squared_error = 0;
   if (!tilted.multiply(product, squared_error)) return false;
-  fft.back(product);
+  fft.inverse(product);
   double norm = 0;
   for (const Complex& value : product) norm += value.re * value.re;
 

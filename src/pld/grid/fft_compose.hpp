@@ -4,10 +4,10 @@
 
 #include <vector>
 
-#include "grid/choose_grid.hpp"
-#include "grid/tilted_stratum.hpp"
+#include "pld/api/privacy_loss.hpp"
+#include "pld/grid/choose_grid.hpp"
+#include "pld/grid/tilted_stratum.hpp"
 #include "sotto/core/bound.hpp"
-#include "sotto/pld/privacy_loss.hpp"
 
 namespace sotto::pld_detail {
 

@@ -1,10 +1,10 @@
 // The spacing of a grid, fitted to the distances between atoms.
-#include "grid/fit_spacing.hpp"
+#include "pld/grid/fit_spacing.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-#include "sotto/core/work.hpp"
+#include "core/api/work.hpp"
 
 namespace sotto::pld_detail {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "grid/choose_grid.hpp"
+#include "pld/grid/choose_grid.hpp"
 
 namespace sotto::pld_detail {
 

@@ -1,5 +1,5 @@
 // Mean-preserving merging. Every sum is rounded down by its own error bound.
-#include "grid/mean_preserving_merge.hpp"
+#include "pld/grid/mean_preserving_merge.hpp"
 
 #include <cmath>
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "grid/cells.hpp"
+#include "pld/grid/cells.hpp"
 
 namespace sotto::pld_detail {
 

@@ -1,13 +1,13 @@
 // Estimates of moments: each distribution becomes lumps of mass, cells and atoms, which are summed
 // with every tilt.
-#include "grid/moment_table.hpp"
+#include "pld/grid/moment_table.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
-#include "saddle_point/inversion_integral.hpp"
-#include "sotto/core/work.hpp"
+#include "core/api/work.hpp"
+#include "pld/saddle_point/inversion_integral.hpp"
 
 namespace sotto::pld_detail {
 

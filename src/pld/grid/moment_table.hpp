@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "grid/choose_grid.hpp"
+#include "pld/grid/choose_grid.hpp"
 
 namespace sotto::pld_detail {
 

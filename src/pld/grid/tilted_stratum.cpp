@@ -1,12 +1,12 @@
 // Tilting and transforming of a stratum's masses, and the product of the transforms' powers. All
 // masses and all values of the transform carry bounds on their rounding errors.
-#include "grid/tilted_stratum.hpp"
+#include "pld/grid/tilted_stratum.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
-#include "sotto/core/work.hpp"
+#include "core/api/work.hpp"
 
 namespace sotto::pld_detail {
 

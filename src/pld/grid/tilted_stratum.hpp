@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "grid/choose_grid.hpp"
-#include "grid/discretize.hpp"
+#include "numerics/api/fft.hpp"
+#include "pld/grid/choose_grid.hpp"
+#include "pld/grid/discretize.hpp"
 #include "sotto/core/bound.hpp"
-#include "sotto/numerics/fft.hpp"
 
 namespace sotto::pld_detail {
 

@@ -5,10 +5,10 @@
 // is bounded in a strip (docs/theory/pld/moment-generating-functions.md).
 #include <cmath>
 
-#include "grid/distribution.hpp"
-#include "sotto/core/work.hpp"
-#include "sotto/numerics/elementary.hpp"
-#include "subsampling/poisson_sum.hpp"
+#include "core/api/work.hpp"
+#include "numerics/api/elementary.hpp"
+#include "pld/grid/distribution.hpp"
+#include "pld/subsampling/poisson_sum.hpp"
 
 namespace sotto {
 namespace {

@@ -6,7 +6,7 @@
 #include <memory>
 #include <optional>
 
-#include "support.hpp"
+#include "pld/arithmetic/support.hpp"
 
 namespace sotto::pld_detail {
 

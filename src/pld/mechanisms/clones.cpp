@@ -12,11 +12,11 @@
 #include <tuple>
 #include <utility>
 
+#include "core/api/work.hpp"
+#include "numerics/api/elementary.hpp"
+#include "numerics/api/gamma.hpp"
+#include "pld/arithmetic/support.hpp"
 #include "sotto/core/errors.hpp"
-#include "sotto/core/work.hpp"
-#include "sotto/numerics/elementary.hpp"
-#include "sotto/numerics/gamma.hpp"
-#include "support.hpp"
 
 namespace sotto {
 namespace {

@@ -6,8 +6,8 @@
 #include <memory>
 #include <utility>
 
-#include "grid/distribution.hpp"
-#include "support.hpp"
+#include "pld/arithmetic/support.hpp"
+#include "pld/grid/distribution.hpp"
 
 namespace sotto {
 namespace {

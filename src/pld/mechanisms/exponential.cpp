@@ -2,9 +2,9 @@
 // M(s) = shc(εv)/shc(ε/2) with shc(z) = sinh(z)/z and v = s + 1/2.
 #include <cmath>
 
-#include "grid/distribution.hpp"
-#include "mechanisms/bounded_loss.hpp"
-#include "support.hpp"
+#include "pld/arithmetic/support.hpp"
+#include "pld/grid/distribution.hpp"
+#include "pld/mechanisms/bounded_loss.hpp"
 
 namespace sotto {
 namespace {

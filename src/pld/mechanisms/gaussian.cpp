@@ -1,8 +1,8 @@
 // The privacy loss of Gaussian noise: log M(s) = s(s+1) μ²/2 [Dong2022].
 #include <cmath>
 
-#include "grid/distribution.hpp"
-#include "support.hpp"
+#include "pld/arithmetic/support.hpp"
+#include "pld/grid/distribution.hpp"
 
 namespace sotto {
 namespace {

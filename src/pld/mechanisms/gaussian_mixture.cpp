@@ -10,11 +10,11 @@
 #include <limits>
 #include <utility>
 
-#include "sotto/core/work.hpp"
-#include "sotto/numerics/elementary.hpp"
-#include "sotto/numerics/normal.hpp"
-#include "sotto/pld/token_walk.hpp"
-#include "support.hpp"
+#include "core/api/work.hpp"
+#include "numerics/api/elementary.hpp"
+#include "numerics/api/normal.hpp"
+#include "pld/api/token_walk.hpp"
+#include "pld/arithmetic/support.hpp"
 
 namespace sotto {
 namespace {

@@ -2,10 +2,10 @@
 // M(s) - 1 = e^(-x/2) [2 sinh((s+1)x/2) sinh(sx/2) + (x/2)(shc(xv) - shc(x/2))].
 #include <cmath>
 
-#include "grid/distribution.hpp"
-#include "mechanisms/bounded_loss.hpp"
-#include "sotto/numerics/elementary.hpp"
-#include "support.hpp"
+#include "numerics/api/elementary.hpp"
+#include "pld/arithmetic/support.hpp"
+#include "pld/grid/distribution.hpp"
+#include "pld/mechanisms/bounded_loss.hpp"
 
 namespace sotto {
 namespace {

@@ -5,10 +5,10 @@
 #include <memory>
 #include <utility>
 
-#include "grid/distribution.hpp"
-#include "sotto/core/work.hpp"
-#include "sotto/numerics/elementary.hpp"
-#include "support.hpp"
+#include "core/api/work.hpp"
+#include "numerics/api/elementary.hpp"
+#include "pld/arithmetic/support.hpp"
+#include "pld/grid/distribution.hpp"
 
 namespace sotto {
 namespace {

@@ -3,7 +3,7 @@
 // the group or the coalition is met again (μ²/g, g geometric). A cycle is the time between two
 // visits of the coalition (μ² j²/m: j contributions of the group under m noises).
 // docs/theory/federated.md derives both.
-#include "sotto/pld/token_walk.hpp"
+#include "pld/api/token_walk.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -12,9 +12,9 @@
 #include <tuple>
 #include <utility>
 
-#include "sotto/core/work.hpp"
-#include "sotto/numerics/elementary.hpp"
-#include "support.hpp"
+#include "core/api/work.hpp"
+#include "numerics/api/elementary.hpp"
+#include "pld/arithmetic/support.hpp"
 
 namespace sotto {
 namespace {

@@ -1,6 +1,6 @@
 // Discretises each step's loss distribution on one grid, and convolves the grids with bounds on all
 // errors.
-#include "product/discretized_product.hpp"
+#include "pld/product/discretized_product.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,9 +8,9 @@
 #include <memory>
 #include <utility>
 
-#include "grid/distribution.hpp"
-#include "grid/grid_index.hpp"
-#include "sotto/core/work.hpp"
+#include "core/api/work.hpp"
+#include "pld/grid/distribution.hpp"
+#include "pld/grid/grid_index.hpp"
 
 namespace sotto::pld_detail {
 namespace {

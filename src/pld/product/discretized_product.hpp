@@ -4,9 +4,9 @@
 
 #include <vector>
 
+#include "pld/api/privacy_loss.hpp"
+#include "pld/arithmetic/support.hpp"
 #include "sotto/core/bound.hpp"
-#include "sotto/pld/privacy_loss.hpp"
-#include "support.hpp"
 
 namespace sotto::pld_detail {
 

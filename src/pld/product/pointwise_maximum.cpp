@@ -5,9 +5,9 @@
 // (docs/theory/pld/moment-generating-functions.md, "Intervals of the pointwise maximum").
 #include <cmath>
 
-#include "sotto/numerics/elementary.hpp"
-#include "sotto/numerics/gauss_legendre.hpp"
-#include "subsampling/symmetric_sum.hpp"
+#include "numerics/api/elementary.hpp"
+#include "numerics/api/gauss_legendre.hpp"
+#include "pld/subsampling/symmetric_sum.hpp"
 
 namespace sotto {
 namespace {

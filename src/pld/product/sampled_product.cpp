@@ -3,10 +3,11 @@
 #include <cmath>
 #include <utility>
 
-#include "grid/distribution.hpp"
-#include "product/discretized_product.hpp"
-#include "sotto/numerics/elementary.hpp"
-#include "subsampling/poisson_sum.hpp"
+#include "core/api/work.hpp"
+#include "numerics/api/elementary.hpp"
+#include "pld/grid/distribution.hpp"
+#include "pld/product/discretized_product.hpp"
+#include "pld/subsampling/poisson_sum.hpp"
 
 namespace sotto {
 namespace {

@@ -1,12 +1,12 @@
 // Searches for the abscissa at which the integrand of a composition, or Chernoff's ε, is smallest.
-#include "saddle_point/abscissa.hpp"
+#include "pld/saddle_point/abscissa.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <functional>
 
-#include "saddle_point/inversion_integral.hpp"
-#include "support.hpp"
+#include "pld/arithmetic/support.hpp"
+#include "pld/saddle_point/inversion_integral.hpp"
 
 namespace sotto::pld_detail {
 namespace {

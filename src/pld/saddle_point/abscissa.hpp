@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "sotto/pld/privacy_loss.hpp"
+#include "pld/api/privacy_loss.hpp"
 
 namespace sotto::pld_detail {
 

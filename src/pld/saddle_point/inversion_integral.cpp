@@ -6,13 +6,13 @@
 // over-report: the upper bound needs no aliasing term, and the lower bound subtracts it. The nodes
 // beyond a truncation point are bounded by decay bounds. docs/theory/pld/inversion-integral.md has
 // the proofs.
-#include "saddle_point/inversion_integral.hpp"
+#include "pld/saddle_point/inversion_integral.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
-#include "sotto/core/work.hpp"
+#include "core/api/work.hpp"
 
 namespace sotto::pld_detail {
 namespace {

@@ -6,9 +6,9 @@
 #include <optional>
 #include <vector>
 
+#include "pld/api/compose.hpp"
+#include "pld/arithmetic/support.hpp"
 #include "sotto/core/bound.hpp"
-#include "sotto/pld/compose.hpp"
-#include "support.hpp"
 
 namespace sotto::pld_detail {
 

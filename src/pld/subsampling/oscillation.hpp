@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "sotto/numerics/complex.hpp"
+#include "numerics/api/complex.hpp"
 
 namespace sotto::pld_detail {
 

@@ -4,11 +4,11 @@
 #include <cmath>
 #include <optional>
 
-#include "grid/distribution.hpp"
-#include "sotto/core/work.hpp"
-#include "sotto/numerics/elementary.hpp"
-#include "subsampling/poisson_sum.hpp"
-#include "subsampling/shifted_path.hpp"
+#include "core/api/work.hpp"
+#include "numerics/api/elementary.hpp"
+#include "pld/grid/distribution.hpp"
+#include "pld/subsampling/poisson_sum.hpp"
+#include "pld/subsampling/shifted_path.hpp"
 
 namespace sotto {
 namespace {

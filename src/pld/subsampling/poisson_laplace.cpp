@@ -3,11 +3,11 @@
 // (docs/theory/pld/moment-generating-functions.md).
 #include <cmath>
 
-#include "grid/distribution.hpp"
-#include "sotto/core/work.hpp"
-#include "sotto/numerics/elementary.hpp"
-#include "sotto/numerics/gauss_legendre.hpp"
-#include "subsampling/poisson_sum.hpp"
+#include "core/api/work.hpp"
+#include "numerics/api/elementary.hpp"
+#include "numerics/api/gauss_legendre.hpp"
+#include "pld/grid/distribution.hpp"
+#include "pld/subsampling/poisson_sum.hpp"
 
 namespace sotto {
 namespace {

@@ -7,9 +7,9 @@
 #include <cmath>
 #include <vector>
 
-#include "sotto/core/work.hpp"
-#include "subsampling/oscillation.hpp"
-#include "support.hpp"
+#include "core/api/work.hpp"
+#include "pld/arithmetic/support.hpp"
+#include "pld/subsampling/oscillation.hpp"
 
 namespace sotto::pld_detail {
 

@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "sotto/core/work.hpp"
-#include "support.hpp"
+#include "core/api/work.hpp"
+#include "pld/arithmetic/support.hpp"
 
 namespace sotto::pld_detail {
 

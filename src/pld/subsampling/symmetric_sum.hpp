@@ -5,8 +5,8 @@
 #include <cmath>
 #include <vector>
 
-#include "sotto/core/work.hpp"
-#include "support.hpp"
+#include "core/api/work.hpp"
+#include "pld/arithmetic/support.hpp"
 
 namespace sotto::pld_detail {
 

@@ -5,11 +5,11 @@
 // (docs/theory/pld/dominating-pairs.md, "Sampling without replacement, replace-one").
 #include <cmath>
 
-#include "grid/distribution.hpp"
-#include "sotto/core/work.hpp"
-#include "sotto/numerics/elementary.hpp"
-#include "sotto/numerics/gauss_legendre.hpp"
-#include "subsampling/symmetric_sum.hpp"
+#include "core/api/work.hpp"
+#include "numerics/api/elementary.hpp"
+#include "numerics/api/gauss_legendre.hpp"
+#include "pld/grid/distribution.hpp"
+#include "pld/subsampling/symmetric_sum.hpp"
 
 namespace sotto {
 namespace {

@@ -1,6 +1,6 @@
 // Attacks take settings, and make their data up.
-#include "sotto/audit/attack_catastrophe.hpp"
-#include "sotto/audit/attack_floating_point.hpp"
+#include "course/api/attack_catastrophe.hpp"
+#include "course/api/attack_floating_point.hpp"
 
 auto revealed() { return sotto::catastrophe_attack({.delta = 0.01}); }
 auto told() { return sotto::floating_point_attack({.value = 3}); }

@@ -1,5 +1,5 @@
-// What must hold of every answer, for random plans: no valid method goes below what is proved from below; costs
-// move the right way; ε and δ are inverse to each other.
+// What must hold of every answer, for random plans: no valid method goes below what is proved from
+// below; costs move the right way; ε and δ are inverse to each other.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -46,7 +46,8 @@ RC_GTEST_PROP(Bounds, NoMethodGoesBelowTheLowerBound, ()) {
   }
 }
 
-// A bound below what is proved from below throws Contradiction; here what is exact is known in another way.
+// A bound below what is proved from below throws Contradiction; here what is exact is known in
+// another way.
 RC_GTEST_PROP(Bounds, EveryMethodIsAboveTheExactGaussian, ()) {
   const Plan plan = *testing::count(1000) * gaussian(*magnitude(-1, 3)) + gaussian(*magnitude(-1, 3));
   const double delta = any_delta();
@@ -78,9 +79,9 @@ RC_GTEST_PROP(Bounds, NoClosedFormGoesBelowTheLowerBound, ()) {
 RC_GTEST_PROP(Bounds, BasicCompositionOfFailuresIsAboveTheOptimum, ()) {
   const Plan plan = *testing::count(50) * approx(*magnitude(-2, 0), *magnitude(-14, -3)) + approx(*magnitude(-2, 0), *magnitude(-14, -3));
   RC_LOG() << print(plan);
-  const double asked = *magnitude(-6, -1);
-  const auto basic = try_epsilon(plan, asked, Method::basic);
-  RC_ASSERT(basic->value.upper >= epsilon(plan, Delta(asked), {.by = Method::pld}).value.lower);
+  const double target_delta = *magnitude(-6, -1);
+  const auto basic = try_epsilon(plan, target_delta, Method::basic);
+  RC_ASSERT(basic->value.upper >= epsilon(plan, Delta(target_delta), {.by = Method::pld}).value.lower);
   const double at = *magnitude(-1, 1);
   const Bound failure = delta(plan, Epsilon(at), {.by = Method::basic}).value;
   RC_ASSERT(failure.upper >= delta(plan, Epsilon(at), {.by = Method::pld}).value.lower);
@@ -101,7 +102,8 @@ RC_GTEST_PROP(Bounds, AClosedFormIsBracketedToAPartIn10To12, ()) {
   RC_ASSERT(answer->value.upper - answer->value.lower <= 1e-12 * answer->value.upper);
 }
 
-// How far above the exact value a bracket may lie where pld has one; nothing for the closed formulas.
+// How far above the exact value a bracket may lie where pld has one; nothing for the closed
+// formulas.
 double width(const Answer& answer) {
   return answer.value.lower > 0 && std::isfinite(answer.value.lower) ? answer.value.upper - answer.value.lower : 0;
 }
@@ -132,15 +134,15 @@ RC_GTEST_PROP(Bounds, DeltaAtEpsilonIsInverseToEpsilonAtDelta, ()) {
   const Plan plan = any_plan(2, 1);
   RC_LOG() << print(plan);
   RC_PRE(!has_group(plan));
-  const double asked = any_delta();
+  const double target_delta = any_delta();
   for (const Method by : {Method::pld, Method::rdp, Method::zcdp, Method::tcdp}) {
-    const auto answer = try_epsilon(plan, asked, by);
+    const auto answer = try_epsilon(plan, target_delta, by);
     if (!answer || !std::isfinite(answer->value.upper) || answer->value.upper == 0) continue;
     // a pure ε, or as good as that: just below it δ jumps, by e^(order·unit) and more
     if (answer->order && !(*answer->order < 1e9)) continue;
     const Bound back = delta(plan, Epsilon(answer->value.upper), {.by = by}).value;
     // the double ε stands for its whole reading; a bracket by pld has a width
-    RC_ASSERT((by == Method::pld ? back.lower : back.upper) <= asked * (1 + 1e-6) + 1e-14);
+    RC_ASSERT((by == Method::pld ? back.lower : back.upper) <= target_delta * (1 + 1e-6) + 1e-14);
   }
 }
 

@@ -6,7 +6,8 @@
 namespace sotto {
 namespace {
 
-// How many of the plans end further than a part in 10000 from a bisection. Each meets its target, within its work.
+// How many of the plans end further than a part in 10000 from a bisection. Each meets its target,
+// within its work.
 long far_ones(long plans, std::uint64_t seed) {
   bench::Draw draw(seed);
   long far = 0;

@@ -1,4 +1,5 @@
-// Plans at the ends of the doubles: every leaf of the plan language with each parameter over its whole range, under every operator.
+// Plans at the ends of the doubles: every leaf of the plan language with each parameter over its
+// whole range, under every operator.
 #pragma once
 
 #include <rapidcheck.h>
@@ -57,7 +58,8 @@ namespace extreme_detail {
 using plan_detail::Field;
 using plan_detail::Range;
 
-/// Values of a parameter in rising order, dense where formulas change: at e^±37, e^±700 and at roots and squares of the largest doubles.
+/// Values of a parameter in rising order, dense where formulas change: at e^±37, e^±700 and at
+/// roots and squares of the largest doubles.
 inline std::vector<double> magnitudes(Range range) {
   std::vector<double> positive{5e-324, 1e-310, 1e-300, 1e-200, 1e-160, 1e-100, 1e-50, 1e-17, 1e-8,  1e-3,  0.1,    1,
                                3,      20,     36,     50,     150,    300,    599,   601,   700,   710,   745,    1500,
@@ -77,7 +79,8 @@ inline std::vector<double> magnitudes(Range range) {
   return {};
 }
 
-/// Ordinary parameters, from which one at a time is taken away; a leaf that is not here gets 1 where that is allowed.
+/// Ordinary parameters of leaves; one parameter at a time is replaced. A leaf that is not listed
+/// has parameters 1, if that is allowed.
 inline std::vector<std::vector<double>> ordinary(const std::string& leaf, const std::vector<Field>& fields) {
   static const std::map<std::string, std::vector<std::vector<double>>> known{{"discrete_gaussian", {{1, 1}, {3, 5}}},
                                                                              {"discrete_laplace", {{1, 1}, {3, 5}}},
@@ -95,7 +98,7 @@ inline std::vector<std::vector<double>> ordinary(const std::string& leaf, const 
                                                                              {"approx", {{1, 1e-7}}},
                                                                              {"rdp", {{8, 1}}},
                                                                              {"tcdp", {{0.5, 20}}}};
-  if (const auto found = known.find(leaf); found != known.end()) return found->second;
+  if (const auto entry = known.find(leaf); entry != known.end()) return entry->second;
   std::vector<double> ones;
   for (const Field& field : fields)
     ones.push_back(field.range == Range::count_from_two || field.range == Range::above_one                               ? 2

@@ -1,5 +1,6 @@
-// Scans costs over the full range of doubles of every parameter of every leaf: never below a simple attack, never less where there is less
-// noise, never NaN. The leaves and their parameters are those of the plan language.
+// Scans costs over the full range of doubles of every parameter of every leaf: never below a simple
+// attack, never less where there is less noise, never NaN. The leaves and their parameters are
+// those of the plan language.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -13,12 +14,12 @@
 #include "simple_attack.hpp"
 #include "sotto/accounting/account.hpp"
 #include "sotto/accounting/filter.hpp"
-#include "sotto/accounting/relation.hpp"
+#include "accounting/api/relation.hpp"
 #include "sotto/accounting/tradeoff.hpp"
 #include "sotto/core/errors.hpp"
-#include "sotto/core/work.hpp"
+#include "core/api/work.hpp"
 #include "sotto/plan/text.hpp"
-#include "sotto/privacy/gaussian.hpp"
+#include "privacy/api/gaussian.hpp"
 
 namespace sotto {
 namespace {
@@ -47,13 +48,13 @@ void ask(const Plan& plan, Ask question) {
 }
 
 std::optional<Bound> epsilon_bound(const Plan& plan, double delta) {
-  std::optional<Bound> found;
+  std::optional<Bound> result;
   ask(plan, [&] {
-    found = epsilon(plan, Delta(delta)).value;
-    EXPECT_TRUE(found->upper >= 0 && found->lower <= found->upper) << print(plan) << ": [" << found->lower << ", " << found->upper << "]";
-    EXPECT_GE(found->upper, attacked_epsilon(plan, delta)) << print(plan) << " at delta " << delta;
+    result = epsilon(plan, Delta(delta)).value;
+    EXPECT_TRUE(result->upper >= 0 && result->lower <= result->upper) << print(plan) << ": [" << result->lower << ", " << result->upper << "]";
+    EXPECT_GE(result->upper, attacked_epsilon(plan, delta)) << print(plan) << " at delta " << delta;
   });
-  return found;
+  return result;
 }
 
 void check_delta(const Plan& plan, double epsilon) {
@@ -118,7 +119,8 @@ void check_charges(const Plan& plan) {
   charge(GdpBudget{1, 1e-5}, std::nullopt, by_mu);
 }
 
-// Checks a series of falling noise levels: less noise never costs less than more noise provably costs.
+// Checks a series of falling noise levels: less noise never costs less than more noise provably
+// costs.
 void check_order(const std::vector<testing::Rung>& ladder, const std::vector<std::optional<Bound>>& costs) {
   std::optional<std::size_t> dearest;  // among those with more noise
   for (std::size_t i = 0; i < ladder.size(); ++i) {
@@ -172,8 +174,8 @@ TEST(FiniteCost, ByEveryQuestionAndCurrencyIsAboveASimpleAttack) {
 RC_GTEST_PROP(FiniteCost, OfRandomExtremePlansIsAboveASimpleAttack, ()) {
   const Plan plan = testing::any_extreme_plan();
   RC_LOG() << print(plan);
-  const auto found = epsilon_bound(plan, 1e-5);
-  if (found) RC_ASSERT(found->upper >= attacked_epsilon(plan, 1e-5));
+  const auto result = epsilon_bound(plan, 1e-5);
+  if (result) RC_ASSERT(result->upper >= attacked_epsilon(plan, 1e-5));
   check_delta(plan, 30);
   RC_ASSERT(!::testing::Test::HasFailure());
 }

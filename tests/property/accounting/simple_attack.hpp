@@ -1,5 +1,5 @@
-// Lower bounds on the cost of any plan by simple attacks, in closed form and independent of the library's numerics: on one leaf, one use of it, and a
-// threshold on its output.
+// Lower bounds on the cost of any plan by simple attacks, in closed form and independent of the
+// library's numerics: on one leaf, one use of it, and a threshold on its output.
 #pragma once
 
 #include <algorithm>
@@ -14,12 +14,13 @@
 
 namespace sotto::testing {
 
-/// long double has 15 bits of exponent where this test runs, so that squares of the largest doubles are finite. Where it has not, they are infinite,
-/// and a bound of infinity would be wrong: they are capped.
+/// long double has 15 bits of exponent where this test runs, so that squares of the largest doubles
+/// are finite. Where it has not, they are infinite, and a bound of infinity would be wrong: they
+/// are capped.
 using Wide = long double;
 
-/// An event that has at least probability `power` under P and at most e^log_false_alarm under Q, for some mechanism that the plan allows and some
-/// neighbours.
+/// An event that has at least probability `power` under P and at most e^log_false_alarm under Q,
+/// for some mechanism that the plan allows and some neighbours.
 struct Attack {
   Wide power;
   Wide log_false_alarm;
@@ -28,7 +29,8 @@ struct Attack {
   [[nodiscard]] Wide epsilon(double delta) const { return power > delta ? std::log(power - static_cast<Wide>(delta)) - log_false_alarm : 0; }
   /// δ >= p - e^ε q.
   [[nodiscard]] Wide delta(double epsilon) const { return power - std::exp(static_cast<Wide>(epsilon) + log_false_alarm); }
-  /// D_α >= (α log p - (α-1) log q)/(α-1) (data processing, and the other term of the sum is positive).
+  /// D_α >= (α log p - (α-1) log q)/(α-1) (data processing, and the other term of the sum is
+  /// positive).
   [[nodiscard]] Wide divergence(double order) const { return (order * std::log(power) - (order - 1) * log_false_alarm) / (order - 1); }
 };
 
@@ -54,7 +56,8 @@ inline std::vector<Attack> response(Wide epsilon) {
   return {{1 / (1 + std::exp(-epsilon)), -epsilon - log_sum}};
 }
 
-/// At least one of n reports says 1: of one who says so with probability `truth` or `lie`, and n - 1 who say so with probability `lie`.
+/// At least one of n reports says 1: of one who says so with probability `truth` or `lie`, and n -
+/// 1 who say so with probability `lie`.
 inline std::vector<Attack> any_report(Wide truth, Wide log_lie, Wide reports) { return {{truth, std::min(Wide(0), std::log(reports) + log_lie)}}; }
 
 inline Wide value(const Parameter& parameter) { return parameter.value(); }

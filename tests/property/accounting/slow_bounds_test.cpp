@@ -1,4 +1,5 @@
-// The same properties as bounds_test.cpp over many more plans, and over parameters of every magnitude.
+// The same properties as bounds_test.cpp over many more plans, and over parameters of every
+// magnitude.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
@@ -6,11 +7,11 @@
 
 #include "../random_plan.hpp"
 #include "sotto/accounting/account.hpp"
-#include "sotto/accounting/approximate_gdp.hpp"
-#include "sotto/accounting/exact.hpp"
+#include "accounting/api/approximate_gdp.hpp"
+#include "accounting/api/exact.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/plan/text.hpp"
-#include "sotto/privacy/gaussian.hpp"
+#include "privacy/api/gaussian.hpp"
 
 namespace sotto {
 namespace {
@@ -34,7 +35,7 @@ TEST(SlowBounds, NoMethodContradictsAnotherOn1000Plans) {
   }));
 }
 
-// A cover holds at every ε, not only where it was looked at: what the plan reaches there is never more.
+// A cover holds at every ε, not only at its nodes: no lower bound of the plan exceeds it.
 TEST(SlowBounds, ACoverInGaussianDPLiesAboveTheProfileOf300Plans) {
   ask_for("max_success=300 max_discard_ratio=100");
   EXPECT_TRUE(rc::check([] {
@@ -42,11 +43,11 @@ TEST(SlowBounds, ACoverInGaussianDPLiesAboveTheProfileOf300Plans) {
     RC_LOG() << print(plan);
     const double slack = *testing::magnitude(-12, -3);
     try {
-      const ApproximateGDP found = approximate_gdp_of(plan, slack);
-      RC_ASSERT(found.mu >= 0 && found.slack >= 0);
+      const ApproximateGDP result = approximate_gdp_of(plan, slack);
+      RC_ASSERT(result.mu >= 0 && result.slack >= 0);
       for (int i = 0; i < 3; ++i) {
         const double at = *testing::magnitude(-3, 2);
-        const Real right = found.mu == 0 ? Real(found.slack) : Real(found.slack) + (1 - Real(found.slack)) * gaussian_delta(at, found.mu);
+        const Real right = result.mu == 0 ? Real(result.slack) : Real(result.slack) + (1 - Real(result.slack)) * gaussian_delta(at, result.mu);
         RC_ASSERT(delta_lower(plan, at) <= right.upper());
       }
     } catch (const OutsideConditions&) {

@@ -122,7 +122,7 @@ void expect_harmless(Engine& engine) {
     }
     rows += ")";
   }
-  std::ifstream file(SOTTO_SOURCE_DIR "/tests/unit/data/hostile_expressions.txt");
+  std::ifstream file(SOTTO_SOURCE_DIR "/tests/unit/data/expressions/hostile_expressions.txt");
   int harmless = 0;
   for (std::string line; std::getline(file, line);) {
     const std::string mark = "  harmless ";

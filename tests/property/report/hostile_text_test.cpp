@@ -1,5 +1,6 @@
-// Text that others wrote (titles, names, keys, errors) reaches no eyes raw: through every output no control byte, no character that turns the
-// direction of a text or is not seen, no line that looks like one of sotto's own, no formula.
+// Untrusted text (titles, names, keys, errors) is escaped in every output: no control character, no
+// character that changes the direction of text or is invisible, no forged line, no spreadsheet
+// formula.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -7,15 +8,15 @@
 #include <string>
 #include <vector>
 
-#include "sotto/core/json.hpp"
-#include "sotto/core/text.hpp"
+#include "core/api/json.hpp"
+#include "core/api/text.hpp"
 #include "sotto/plan/text.hpp"
-#include "sotto/report/csv.hpp"
-#include "sotto/report/inspection.hpp"
-#include "sotto/report/page.hpp"
-#include "sotto/report/study.hpp"
-#include "sotto/report/svg.hpp"
-#include "sotto/study/design.hpp"
+#include "report/api/csv.hpp"
+#include "report/api/inspection.hpp"
+#include "report/api/page.hpp"
+#include "report/api/study.hpp"
+#include "report/api/svg.hpp"
+#include "study/api/design.hpp"
 
 namespace sotto {
 namespace {
@@ -74,8 +75,9 @@ rc::Gen<std::string> hostile() {
                       });
 }
 
-// A reading of UTF-8 and of what is unsafe that owes nothing to the library's. The first offence, or nothing.
-std::string offence(const std::string& text, bool may_have_tabs = false) {
+// An independent check of UTF-8 and of unsafe characters. Returns the first violation, or an empty
+// text.
+std::string violation(const std::string& text, bool may_have_tabs = false) {
   for (std::size_t i = 0; i < text.size();) {
     const auto byte = static_cast<unsigned char>(text[i]);
     unsigned long point = byte;
@@ -111,7 +113,7 @@ bool is_text(const std::string& text) { return escaped_for_terminal(text).find("
 
 std::size_t lines(const std::string& text) { return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')); }
 
-// The cells of CSV by RFC 4180.
+// Returns the cells of CSV by RFC 4180.
 std::vector<std::vector<std::string>> cells(const std::string& csv) {
   std::vector<std::vector<std::string>> rows(1, {""});
   bool quoted = false;
@@ -145,13 +147,13 @@ bool is_number(const std::string& text) {
   return end == text.size();
 }
 
-// All that is said of one study in which every text is this one.
-struct Said {
+// All outputs about one study in which every text is the hostile one.
+struct Outputs {
   std::string table, csv, json, page, design, design_csv, design_json, ledger, ledger_csv, ledger_json, picture, inspection, inspection_csv,
       inspection_json;
 };
 
-Said said(const std::string& text) {
+Outputs outputs_of(const std::string& text) {
   Study study;
   study.text = text;
   study.title = text;
@@ -170,12 +172,12 @@ Said said(const std::string& text) {
   study.queries.resize(2);
   study.queries[0].name = study.queries[1].name = text;
   study.queries[0].by = {"by"};
-  study.queries[1].ask = Ask::mean;
+  study.queries[1].ask = Aggregation::mean;
   study.queries[1].of = "of";
   const Terms terms{.name = text, .unit = "row", .relation = Relation::add_remove, .budget = ZcdpBudget{1, 0}};
-  Study named = study;  // keys that cannot be written in SQL are no keys, but an answer may be read from a ledger
+  Study named = study;  // a design refuses keys that SQL cannot express, but an answer from a ledger may contain them
   named.columns[1].values = {std::string("a"), std::string("b")};
-  const Design design = sotto::design(named, terms);
+  const Design design = sotto::make_design(named, terms);
   Release release{};
   release.request = release.time = release.title = release.data_name = release.data_version = release.ledger = release.unit = text;
   release.relation = "add-remove";
@@ -186,12 +188,13 @@ Said said(const std::string& text) {
   release.delta = 1e-6;
   release.study = text;
   QueryAnswer one;
+  one.ask = Aggregation::count;
   one.name = one.of = one.where = one.event = text;
   one.by = {text};
   one.cuts = {text, text};
   one.estimates = {{{text + "1"}, {}, {}, {}, 1, 0, 2}, {{text + "2"}, {}, {}, {}, -5, 0, 2}};
   QueryAnswer two = one;
-  two.ask = Ask::histogram;
+  two.ask = Aggregation::histogram;
   for (Estimate& e : two.estimates) {
     e.from = 0;
     e.to = 1;
@@ -209,7 +212,7 @@ Said said(const std::string& text) {
   const Claim promise = filter.claim(Delta(1e-6));
   const LedgerState state{text, text, terms, filter, {entry}, head, promise, 1.0};
   const PublicAnswers beside{release.answers, release.answers};
-  const Outlook outlook{false, false, false, filter, {0.1, 0}, text};
+  const ChargePreview outlook{false, false, false, filter, {0.1, 0}, text};
   DataFile data;
   data.name = data.version = data.unit = text;
   data.columns = study.columns;
@@ -218,7 +221,7 @@ Said said(const std::string& text) {
   inspected.columns.resize(2);
   inspected.values_a_unit = {Spread{}, std::nullopt};
   data.unit = "host";
-  Said all;
+  Outputs all;
   all.inspection = inspection_text(data, inspected, Format::table);
   all.inspection_csv = inspection_text(data, inspected, Format::csv);
   all.table = release_text(release, head, beside, Format::table);
@@ -241,19 +244,19 @@ Said said(const std::string& text) {
   return all;
 }
 
-RC_GTEST_PROP(HostileText, ReachesNoEyesRaw, ()) {
+RC_GTEST_PROP(HostileText, IsEscapedInEveryOutput, ()) {
   const std::string text = *hostile();
   RC_PRE(!text.empty());
-  const Said all = said(text);
-  const Said plain = said("x");
-  for (const std::string* shown : {&all.table, &all.csv, &all.json, &all.design, &all.design_csv, &all.design_json, &all.ledger, &all.ledger_csv,
+  const Outputs all = outputs_of(text);
+  const Outputs plain = outputs_of("x");
+  for (const std::string* output : {&all.table, &all.csv, &all.json, &all.design, &all.design_csv, &all.design_json, &all.ledger, &all.ledger_csv,
                                    &all.ledger_json, &all.inspection, &all.inspection_csv, &all.inspection_json}) {
-    RC_ASSERT(offence(*shown).empty());
+    RC_ASSERT(violation(*output).empty());
   }
-  RC_ASSERT(offence(all.page, true).empty());
-  RC_ASSERT(offence(all.picture, true).empty());
+  RC_ASSERT(violation(all.page, true).empty());
+  RC_ASSERT(violation(all.picture, true).empty());
   RC_ASSERT(all.page.find("<script") == std::string::npos);
-  // no line more than with a harmless word
+  // The outputs have as many lines as with a harmless text.
   RC_ASSERT(lines(all.table) == lines(plain.table));
   RC_ASSERT(lines(all.design) == lines(plain.design));
   RC_ASSERT(lines(all.ledger) == lines(plain.ledger));
@@ -274,16 +277,16 @@ RC_GTEST_PROP(HostileText, ReachesNoEyesRaw, ()) {
       }
     }
   }
-  // JSON says the same text
+  // JSON decodes to the original text.
   if (is_text(text)) RC_ASSERT(Json::parse(all.json).at("title").get<std::string>() == text);
 }
 
-RC_GTEST_PROP(HostileText, IsEscapedSoThatItIsPlain, ()) {
+RC_GTEST_PROP(HostileText, IsPlainAfterEscaping, ()) {
   const std::string text = *hostile();
   RC_ASSERT(is_plain(escaped_for_terminal(text)));
   RC_ASSERT(is_plain(text) == (escaped_for_terminal(text) == text));
   const std::string several = escaped_lines(text);
-  RC_ASSERT(offence(several).empty());
+  RC_ASSERT(violation(several).empty());
   for (std::size_t at = several.find('\n'); at != std::string::npos; at = several.find('\n', at + 1)) RC_ASSERT(several.compare(at, 3, "\n  ") == 0);
 }
 

@@ -1,5 +1,5 @@
 // What a study is charged is what its noise costs, never more than it allows, and its errors are as asked.
-#include "sotto/study/design.hpp"
+#include "study/api/design.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,11 +7,11 @@
 
 #include "../../support/one_text.hpp"
 #include "random_table.hpp"
-#include "sotto/accounting/currencies.hpp"
+#include "accounting/api/currencies.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/mechanisms/additive.hpp"
 #include "sotto/plan/text.hpp"
-#include "sotto/study/release.hpp"
+#include "study/api/release.hpp"
 
 namespace sotto {
 namespace {
@@ -27,7 +27,7 @@ Plan sum_of(const Design& design) {
   std::vector<Plan> all;
   for (const Measurement& m : design.measurements) {
     all.push_back(m.event);
-    if (m.search) all.push_back(m.search->event);
+    if (m.search) all.push_back(m.search->selection.event());
   }
   Plan plan = all.front();
   for (std::size_t i = 1; i < all.size(); ++i) plan = plan + all[i];
@@ -35,12 +35,13 @@ Plan sum_of(const Design& design) {
 }
 
 // Pr[release of 1 >= τ], for the noise that is sampled and rounded to its grid, from the law itself.
-double shown_alone(const KeySearch& s) {
-  const long double reach = static_cast<long double>(s.threshold) - 1 - std::ldexp(0.5L, RoundedNoise::grid_for(s.scale));
-  if (s.kind == NoiseKind::laplace) {
-    return static_cast<double>(reach <= 0 ? 1 - 0.5L * std::exp(reach / s.scale) : 0.5L * std::exp(-reach / s.scale));
+double shown_alone(const PartitionSelection& s) {
+  const long double scale = s.counts().scale();
+  const long double reach = static_cast<long double>(s.threshold()) - 1 - s.counts().grid() / 2;
+  if (s.counts().event().as<Laplace>() != nullptr) {
+    return static_cast<double>(reach <= 0 ? 1 - 0.5L * std::exp(reach / scale) : 0.5L * std::exp(-reach / scale));
   }
-  return static_cast<double>(0.5L * std::erfc(reach / s.scale / std::sqrt(2.0L)));
+  return static_cast<double>(0.5L * std::erfc(reach / scale / std::sqrt(2.0L)));
 }
 
 void check(const Design& found, const Terms& terms, const std::string& text) {
@@ -57,11 +58,11 @@ void check(const Design& found, const Terms& terms, const std::string& text) {
     ASSERT_EQ(noise.scale(), m.scale);
     ASSERT_EQ(print(noise.event()), print(m.event));
     if (!m.search) continue;
-    const KeySearch& s = *m.search;
-    const double unit = static_cast<double>(s.aggregate.groups_a_unit);
-    ASSERT_LE(shown_alone(s), s.delta / unit);
-    ASSERT_GE(shown_alone(s), s.delta / unit * 0.95);  // and no later than needed
-    ASSERT_NE(print(s.event).find("approx(0, "), std::string::npos);
+    const PartitionSelection& s = m.search->selection;
+    const double unit = static_cast<double>(m.search->aggregate.groups_a_unit);
+    ASSERT_LE(shown_alone(s), s.delta() / unit);
+    ASSERT_GE(shown_alone(s), s.delta() / unit * 0.95);  // and no later than needed
+    ASSERT_NE(print(s.event()).find("approx(0, "), std::string::npos);
   }
   // the charge is that of the plan, and the plan is the noise
   const Decision again = Filter(terms.budget, terms.relation).admit(sum_of(found), found.at);
@@ -99,7 +100,7 @@ TEST(DesignProperty, TheChargeIsWhatTheNoiseCostsAndWithinTheStudysBudget) {
       const Study study = study_in(with_budget(asked.text, budget), "/");
       std::optional<Design> found;
       try {
-        found = design(study, terms);
+        found = make_design(study, terms);
       } catch (const StudyError& error) {
         ASSERT_NE(std::string(error.what()).find("parts"), std::string::npos) << error.what();
         continue;
@@ -149,7 +150,7 @@ double margin(const Study& study, const Design& found, std::size_t q) {
 
 TEST(DesignProperty, NumbersThatDoNotFitAMeasurementAreRefused) {
   const Study study = study_in(head + "[budget]\nepsilon = 1\n" + query("q", "histogram", "step = 2\n"), "/");
-  const Design found = design(study, {"people", "row", Relation::add_remove, kinds[0].budget});
+  const Design found = make_design(study, {"people", "row", Relation::add_remove, kinds[0].budget});
   const Measurement& m = found.measurements.at(0);
   const std::size_t all = m.aggregate.groups.size() * numbers_of_group(m);
   for (const std::size_t size : {std::size_t{0}, all - 1, all + 1}) {
@@ -166,7 +167,7 @@ TEST(DesignProperty, AnErrorThatIsAskedForIsMet) {
                                        ? "[budget]\nepsilon = 50\n" + std::string(kind.name == "pure" ? "" : "delta = 1e-6\n")
                                        : "";
         const Study study = study_in(head + budget + query("q", ask, "error = 50\n" + noise), "/");
-        const Design found = design(study, {"people", "row", Relation::add_remove, kind.budget});
+        const Design found = make_design(study, {"people", "row", Relation::add_remove, kind.budget});
         check(found, {"people", "row", Relation::add_remove, kind.budget}, kind.name);
         EXPECT_LE(margin(study, found, 0), 50 * (1 + 1e-9)) << kind.name << ask << noise;
         EXPECT_GE(margin(study, found, 0), 49.9) << kind.name << ask << noise;
@@ -182,7 +183,7 @@ TEST(DesignProperty, EveryErrorIsMetWhereOneMeasurementServesSeveral) {
       const Study study = study_in(
           head + query("n", "count", "error = " + shortest(of_count) + "\n" + n) + query("s", "sum", "error = 30\n" + n) + query("v", "variance", n),
           "/");
-      const Design found = design(study, {"people", "row", Relation::add_remove, ZcdpBudget{1e6, 0}});
+      const Design found = make_design(study, {"people", "row", Relation::add_remove, ZcdpBudget{1e6, 0}});
       ASSERT_EQ(found.measurements.size(), 1U);
       EXPECT_LE(margin(study, found, 0), of_count * (1 + 1e-9)) << noise;
       EXPECT_LE(margin(study, found, 1), 30 * (1 + 1e-9)) << noise << " " << of_count;
@@ -199,7 +200,7 @@ TEST(DesignProperty, TheCheaperNoiseIsTaken) {
         const std::string budget = kind.name == "approx" ? "[budget]\nepsilon = 50\ndelta = 1e-6\n" : "";
         const Terms terms{"people", "row", Relation::replace_one, kind.budget};
         const auto cost = [&](const std::string& noise) {
-          return design(study_in(head + budget + query("q", ask, "error = 20\n" + by + noise), "/"), terms).cost.amount;
+          return make_design(study_in(head + budget + query("q", ask, "error = 20\n" + by + noise), "/"), terms).cost.amount;
         };
         EXPECT_LE(cost(""), std::min(cost("noise = \"laplace\"\n"), cost("noise = \"gaussian\"\n")) * (1 + 1e-12)) << kind.name << ask << by;
       }
@@ -211,7 +212,7 @@ TEST(DesignProperty, QueriesThatNameDifferentNoisesAreMeasuredApart) {
   const Study study = study_in(head + "[budget]\nrho = 1\n" + query("a", "count", "noise = \"laplace\"\n") +
                                    query("b", "count", "noise = \"gaussian\"\n") + query("c", "count", ""),
                                "/");
-  const Design found = design(study, {"people", "row", Relation::add_remove, ZcdpBudget{5, 0}});
+  const Design found = make_design(study, {"people", "row", Relation::add_remove, ZcdpBudget{5, 0}});
   ASSERT_EQ(found.measurements.size(), 2U);
   EXPECT_EQ(found.measurements[0].kind, NoiseKind::laplace);
   EXPECT_EQ(found.measurements[1].kind, NoiseKind::gaussian);
@@ -221,9 +222,9 @@ TEST(DesignProperty, ACommittedPlanAdmitsTheStudyItWasMadeFor) {
   for (const std::string noise : {"laplace", "gaussian"}) {
     const Study study =
         study_in(head + query("q", "count", "error = 20\nnoise = \"" + noise + "\"\n") + query("s", "sum", "error = 90\nwhere = \"v > 1\"\n"), "/");
-    const Plan plan = design(study, {"people", "row", Relation::add_remove, ZcdpBudget{5, 0}}).plan;
+    const Plan plan = make_design(study, {"people", "row", Relation::add_remove, ZcdpBudget{5, 0}}).plan;
     const Terms terms{"people", "row", Relation::add_remove, CommittedBudget{plan}};
-    const Design found = design(study, terms);
+    const Design found = make_design(study, terms);
     EXPECT_EQ(print(found.plan), print(plan));
     EXPECT_TRUE(Filter(terms.budget, terms.relation).admit(found.plan).admitted);
     EXPECT_EQ(found.cost.amount, 2);
@@ -234,7 +235,7 @@ TEST(DesignProperty, ShareIsFollowed) {
   const Study study = study_in(head + "[budget]\nrho = 1\n" + query("a", "count", "share = 3\nnoise = \"gaussian\"\n") +
                                    query("b", "count", "where = \"v > 0\"\nnoise = \"gaussian\"\n"),
                                "/");
-  const Design found = design(study, {"people", "row", Relation::add_remove, ZcdpBudget{5, 0}});
+  const Design found = make_design(study, {"people", "row", Relation::add_remove, ZcdpBudget{5, 0}});
   ASSERT_EQ(found.measurements.size(), 2U);
   EXPECT_NEAR(found.measurements[1].scale / found.measurements[0].scale, std::sqrt(3.0), 1e-5);
 }

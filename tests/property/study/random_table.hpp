@@ -12,8 +12,8 @@
 
 #include "sotto/core/decimal.hpp"
 #include "sotto/data/engine.hpp"
-#include "sotto/study/design.hpp"
-#include "sotto/study/study.hpp"
+#include "study/api/design.hpp"
+#include "study/api/study.hpp"
 
 namespace sotto::awkward {
 

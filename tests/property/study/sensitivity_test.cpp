@@ -14,7 +14,7 @@
 #include "../../support/postgres_server.hpp"
 #include "../../support/spark_server.hpp"
 #include "random_table.hpp"
-#include "sotto/study/release.hpp"
+#include "study/api/release.hpp"
 
 namespace sotto {
 namespace {
@@ -184,7 +184,7 @@ std::optional<Drawn> draw_design(Dice& dice, const Names& names, bool one_row, b
   const Relation relation = any(dice, std::vector<Relation>{Relation::add_remove, Relation::replace_one, Relation::zero_out});
   const Asked asked = random_study(dice, names, one_row, many_keys, private_keys);
   try {
-    return Drawn{asked, design(study_in(asked.text, "/"), terms_of(relation)), relation};
+    return Drawn{asked, make_design(study_in(asked.text, "/"), terms_of(relation)), relation};
   } catch (const StudyError& error) {
     EXPECT_NE(std::string(error.what()).find("parts"), std::string::npos) << error.what() << "\n" << asked.text;
     return std::nullopt;

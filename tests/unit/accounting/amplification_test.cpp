@@ -1,4 +1,4 @@
-#include "sotto/accounting/amplification.hpp"
+#include "accounting/api/amplification.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,9 +7,9 @@
 
 #include "../../oracle/oracle.hpp"
 #include "sotto/core/errors.hpp"
-#include "sotto/numerics/elementary.hpp"
-#include "sotto/privacy/gaussian.hpp"
-#include "sotto/privacy/laplace.hpp"
+#include "numerics/api/elementary.hpp"
+#include "privacy/api/gaussian.hpp"
+#include "privacy/api/laplace.hpp"
 
 namespace sotto {
 namespace {
@@ -36,12 +36,12 @@ TEST(PoissonRenyi, OfAnyBaseHasTheFactorThree) {
   check_line("poisson_general", [](const Row& row) { return poisson_renyi(row.number("rate"), row.order("order"), base_of(row), false); });
 }
 
-TEST(PoissonRenyi, KeptExcessesGiveTheSame) {
+TEST(PoissonRenyi, CachedExcessesGiveTheSameBound) {
   const WholeOrderCurve base = [](int order) { return gaussian_renyi(0.7, order); };
   for (const bool exact : {true, false}) {
     const Real direct = poisson_renyi(0.01, 20, base, exact);
-    const Real kept = poisson_renyi(0.01, 20, [&](int j) { return poisson_log_excess(j, base(j), exact); });
-    EXPECT_EQ(direct.bound(), kept.bound());
+    const Real cached = poisson_renyi(0.01, 20, [&](int j) { return poisson_log_excess(j, base(j), exact); });
+    EXPECT_EQ(direct.bound(), cached.bound());
   }
 }
 
@@ -64,8 +64,8 @@ TEST(WithoutReplacement, Theorem9EnclosesTheOracle) {
   check_line("wang9", [](const Row& row) { return without_replacement_renyi(row.number("rate"), row.order("order"), base_of(row), worst_of(row)); });
 }
 
-// The forward differences cancel: from an order on the bound is looser than the formula, but never below it, and never
-// worse than Theorem 9 without its ε(inf).
+// The forward differences cancel: from an order on the bound is looser than the formula, but never
+// below it, and never worse than Theorem 9 without its ε(inf).
 TEST(WithoutReplacement, Theorem27IsAnUpperBoundAndTightUpToOrderFive) {
   for (const Row& row : oracle::rows("amplification", "line", "wang27")) {
     const int order = row.order("order");
@@ -98,7 +98,7 @@ TEST(BetweenWholeOrders, IsTheChordOfTheLogMoment) {
   EXPECT_EQ(between_whole_orders(5, renyi).bound(), renyi(5).bound());
   EXPECT_EQ(between_whole_orders(2, renyi).bound(), renyi(2).bound());
   EXPECT_EQ(between_whole_orders(1.5, renyi).bound(), renyi(2).bound());
-  // (α-1) D_α at 5.25 is a quarter of the way from 4 D_5 to 5 D_6
+  // (α-1) D_α at 5.25 lies a quarter of the way from 4 D_5 to 5 D_6.
   const Real chord = (Real(0.75) * 4 * renyi(5) + Real(0.25) * 5 * renyi(6)) / Real(4.25);
   EXPECT_TRUE(oracle::encloses(between_whole_orders(5.25, renyi), chord));
   for (const double order : {1.2, 2.5, 7.75, 100.1}) EXPECT_GE(between_whole_orders(order, renyi).upper(), gaussian_renyi(0.7, order).lower());
@@ -117,7 +117,7 @@ TEST(Amplified, DeltaIsScaledByTheRate) {
   EXPECT_EQ(dp.delta.bound(), (Bound{0.0625, 0.0625}));
 }
 
-// e^ε overflows: what is left is an upper bound, at most ε.
+// e^ε overflows: the result is an upper bound, at most ε.
 TEST(Amplified, HugeEpsilonIsStillAnUpperBound) {
   const ApproximateDP dp = amplified(Real(0.5), ApproximateDP{800});
   EXPECT_GE(dp.epsilon.upper(), 800 + std::log(0.5));
@@ -128,8 +128,8 @@ Profile base_profile(const Row& row) {
   return row.text("base") == "gaussian" ? gaussian_profile(row.number("scale")) : laplace_profile(row.number("scale"));
 }
 
-// The base's argument is rounded to a double: the profile is a bound on its side, and near. Where a Laplace base ends,
-// that rounding is all that is left.
+// The argument of the base is rounded to a double: the profile is a close bound on its side. Near
+// the largest loss of a Laplace base the rounding dominates.
 TEST(AmplifiedProfile, BracketsTheOracle) {
   for (const Row& row : oracle::table("amplified_profile")) {
     const double epsilon = row.number("epsilon");
@@ -142,7 +142,7 @@ TEST(AmplifiedProfile, BracketsTheOracle) {
   }
 }
 
-TEST(AmplifiedProfile, TheTwoSidesRoundTheArgumentApart) {
+TEST(AmplifiedProfile, TheTwoSidesRoundTheArgumentInOppositeDirections) {
   const Profile upper = amplified(0.3, laplace_profile(1), Side::upper);
   const Profile lower = amplified(0.3, laplace_profile(1), Side::lower);
   bool apart = false;
@@ -172,7 +172,7 @@ TEST(AmplifiedProfile, TheFailureIsScaledByTheRate) {
   EXPECT_EQ(amplified(0.25, base, Side::upper).failure.bound(), (Bound{0.125, 0.125}));
 }
 
-TEST(AmplifiedProfile, FarOutItStaysABound) {
+TEST(AmplifiedProfile, ItIsABoundAtHugeEpsilon) {
   const Profile base = laplace_profile(650);
   EXPECT_GE(amplified(0.5, base, Side::upper).delta(601).upper(), 0.5 * laplace_delta(601 + std::log(2.0), 650).lower());
   EXPECT_LE(amplified(0.5, base, Side::lower).delta(601).lower(), 0.5 * laplace_delta(601 + std::log(2.0), 650).upper());
@@ -208,8 +208,8 @@ TEST(TruncatedSampling, RefusesARhoThatIsZeroOrAboveATenth) {
   EXPECT_NO_THROW(amplified(Real(1e-6), TruncatedConcentratedDP{0.099, 1e9}));
 }
 
-// For s and ρ up to 0.1 the two other conditions hold by themselves, so no plan can fail them alone: 3ρ(2 + log2(1/ρ))
-// is at most 1.6 and log(1/s)/(2ρ) at least 11.5, where log(1/s) is at least 2.3.
+// For s and ρ up to 0.1 the two other conditions always hold, so no plan can fail only them: 3ρ(2 +
+// log2(1/ρ)) is at most 1.6, log(1/s) is at least 2.3, and log(1/s)/(2ρ) at least 11.5.
 TEST(TruncatedSampling, TheLogarithmicConditionsFollowFromTheRanges) {
   for (const double rho : {1e-6, 1e-3, 0.03, 0.0999}) {
     const Real need = 3 * Real(rho) * (2 - log(Real(rho)) / log_two());
@@ -225,7 +225,7 @@ TEST(TruncatedSampling, RefusesAnOmegaBelowTheNeededOne) {
   EXPECT_NO_THROW(amplified(Real(0.01), TruncatedConcentratedDP{0.01, 230.3}));
 }
 
-// The range includes its end: a rate or ρ written 0.1 is in (0, 0.1].
+// The range includes its end: the decimal 0.1 is in (0, 0.1].
 TEST(TruncatedSampling, ATenthItselfIsAllowed) {
   EXPECT_NO_THROW(amplified(Real::reading(0.1), TruncatedConcentratedDP{0.001, 1e9}));
   EXPECT_NO_THROW(amplified(Real(0.01), TruncatedConcentratedDP{Real::reading(0.1), 1e9}));

@@ -1,5 +1,6 @@
-// Gaussian DP with slack: the least μ is found, its domination holds at every ε and in both directions, and nothing below it is certified.
-#include "sotto/accounting/approximate_gdp.hpp"
+// Approximate Gaussian DP: the certified μ is the least one, and its profile dominates at every ε
+// and in both directions.
+#include "accounting/api/approximate_gdp.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,15 +13,15 @@
 #include <vector>
 
 #include "../../support/number.hpp"
-#include "accounting/gaussian_cover.hpp"
+#include "accounting/methods/gaussian_cover.hpp"
 #include "sotto/accounting/account.hpp"
 #include "sotto/accounting/filter.hpp"
-#include "sotto/accounting/pld.hpp"
+#include "accounting/api/pld.hpp"
 #include "sotto/core/errors.hpp"
-#include "sotto/core/work.hpp"
+#include "core/api/work.hpp"
 #include "sotto/plan/text.hpp"
-#include "sotto/privacy/gaussian.hpp"
-#include "sotto/privacy/laplace.hpp"
+#include "privacy/api/gaussian.hpp"
+#include "privacy/api/laplace.hpp"
 
 namespace sotto {
 namespace {
@@ -29,7 +30,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 
 bool mentions(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-// d + (1-d) δ_μ(ε), from both sides.
+// A bracket of d + (1-d) δ_μ(ε).
 Bound right_side(double epsilon, double mu, double slack) {
   const Real value = mu == 0 ? Real(slack) : Real(slack) + (1 - Real(slack)) * gaussian_delta(epsilon, mu);
   return value.bound();
@@ -59,17 +60,17 @@ std::vector<Row> oracle() {
   return rows;
 }
 
-// --- Against numbers from elsewhere ---
+// --- Against independent computations ---
 
 TEST(ApproximateGdp, IsTheOraclesLeastMuAndNeverBelowIt) {
   const std::vector<Row> rows = oracle();
   ASSERT_GE(rows.size(), 13U);
   for (const Row& row : rows) {
-    const ApproximateGDP found = approximate_gdp_of(parse(row.plan), row.slack);
-    EXPECT_GE(found.mu, row.mu * (1 - 1e-10)) << row.plan << " at " << row.slack;
-    EXPECT_LE(found.mu, row.mu * (1 + 1e-5)) << row.plan << " at " << row.slack;
-    EXPECT_NEAR(found.touch, row.touch, 0.01 * row.touch + 0.01) << row.plan;
-    EXPECT_EQ(found.slack, row.slack);
+    const ApproximateGDP result = approximate_gdp_of(parse(row.plan), row.slack);
+    EXPECT_GE(result.mu, row.mu * (1 - 1e-10)) << row.plan << " at " << row.slack;
+    EXPECT_LE(result.mu, row.mu * (1 + 1e-5)) << row.plan << " at " << row.slack;
+    EXPECT_NEAR(result.touch, row.touch, 0.01 * row.touch + 0.01) << row.plan;
+    EXPECT_EQ(result.slack, row.slack);
   }
 }
 
@@ -89,7 +90,8 @@ TEST(ApproximateGdp, LongTrainingsCostAlmostTheirTightTotal) {
   }
 }
 
-// With a tenth of δ set aside: Gaussian noise and one sampled event within 1 % of the tight total, ten whole trainings within 5 %.
+// With a tenth of δ set aside: Gaussian noise and one sampled event within 1 % of the tight total,
+// ten whole trainings within 5 %.
 TEST(ApproximateGdp, TheDefaultSlackCostsAPercentAndTenTrainingsFive) {
   const double delta = 1e-5;
   const auto claimed = [&](double squared_mu) { return Filter(GdpBudget{std::sqrt(squared_mu), delta / 10}).claim(Delta(delta)).epsilon; };
@@ -104,7 +106,7 @@ TEST(ApproximateGdp, TheDefaultSlackCostsAPercentAndTenTrainingsFive) {
   EXPECT_LE(claimed(10 * square_of(training, delta / 100)), 1.05 * tight("100000 * poisson(0.01, gaussian(1))"));
 }
 
-// --- Domination, looked at where nothing was proved by hand ---
+// --- Domination at many ε ---
 
 const char* const events[] = {"poisson(0.05, gaussian(1.5))",
                               "300 * poisson(0.02, gaussian(0.8))",
@@ -120,8 +122,8 @@ TEST(ApproximateGdp, DominatesOnAFineGridInBothDirections) {
   for (const char* text : events) {
     const PlanLoss loss = loss_of(parse(text), Side::upper);
     for (const double slack : {1e-5, 3e-8}) {
-      const ApproximateGDP found = approximate_gdp_of(parse(text), slack);
-      ASSERT_EQ(found.slack, slack) << text;
+      const ApproximateGDP result = approximate_gdp_of(parse(text), slack);
+      ASSERT_EQ(result.slack, slack) << text;
       const double end = 1.5 * composed_epsilon(loss, {slack, slack}).upper;
       for (const auto* steps : {&loss.removed, &loss.added}) {
         if (steps->empty()) continue;
@@ -130,24 +132,26 @@ TEST(ApproximateGdp, DominatesOnAFineGridInBothDirections) {
         one.failure = loss.failure;
         for (int i = 0; i <= 24; ++i) {
           const double at = end * i / 24 * (1 + 1e-3 * i);
-          // what is reached may not exceed the right side; what is proved does so by its own width alone
+          // The lower end must not exceed the right side; the upper end exceeds it by its width at
+          // most.
           const Bracket delta = composed_delta(one, {at, at}, {.smooth = 1e-9, .atoms = 1e-5});
-          EXPECT_LE(delta.lower, right_side(at, found.mu, slack).upper) << text << " at eps " << at << " slack " << slack;
-          EXPECT_LE(delta.upper, right_side(at, found.mu, slack).upper * (1 + 1e-3)) << text << " at eps " << at << " slack " << slack;
+          EXPECT_LE(delta.lower, right_side(at, result.mu, slack).upper) << text << " at eps " << at << " slack " << slack;
+          EXPECT_LE(delta.upper, right_side(at, result.mu, slack).upper * (1 + 1e-3)) << text << " at eps " << at << " slack " << slack;
         }
       }
     }
   }
 }
 
-// The mutation: one part in a thousand less is no cover, since at the touching point the event reaches more.
-TEST(ApproximateGdp, APartInAThousandLessIsNoCover) {
+// Mutation check: a μ that is smaller by a thousandth is no cover, since the event attains more at
+// the touching point.
+TEST(ApproximateGdp, AMuThatIsAThousandthSmallerIsNoCover) {
   for (const char* text : events) {
     if (mentions(text, "without") || mentions(text, "approx(0.3") || mentions(text, "exponential")) continue;  // dominated, not reached
-    const ApproximateGDP found = approximate_gdp_of(parse(text), 1e-7);
-    const double reached = delta(parse(text), Epsilon(found.touch)).value.lower;
-    EXPECT_GT(reached, right_side(found.touch, 0.999 * found.mu, found.slack).upper) << text;
-    EXPECT_LE(reached, right_side(found.touch, found.mu, found.slack).upper) << text;
+    const ApproximateGDP result = approximate_gdp_of(parse(text), 1e-7);
+    const double reached = delta(parse(text), Epsilon(result.touch)).value.lower;
+    EXPECT_GT(reached, right_side(result.touch, 0.999 * result.mu, result.slack).upper) << text;
+    EXPECT_LE(reached, right_side(result.touch, result.mu, result.slack).upper) << text;
   }
 }
 
@@ -168,8 +172,8 @@ ProfileAbove laplace_above(double x, const std::function<double(double)>& above)
   return {.delta = above, .epsilon = [x](double) { return x; }, .worst = x};
 }
 
-// With few nodes the chords between them are far above the profile, and μ has to pay for them: nothing is taken for granted between nodes.
-TEST(GaussianCover, PaysForWhatIsNotKnownBetweenNodes) {
+// With few nodes the chords lie far above the profile, and μ must cover the chords.
+TEST(GaussianCover, CoversTheChordsBetweenNodes) {
   const double x = 3;
   const auto exact = [x](double epsilon) { return laplace_delta(epsilon, x).upper(); };
   double few_mu = 0;
@@ -195,7 +199,7 @@ TEST(GaussianCover, PaysForWhatIsNotKnownBetweenNodes) {
   }
 }
 
-// Upper bounds need not be convex themselves, nor fall.
+// The upper bounds at the nodes need not be convex or decreasing.
 TEST(GaussianCover, HoldsForUnevenUpperBounds) {
   const double x = 2;
   std::mt19937 random(7);
@@ -209,15 +213,16 @@ TEST(GaussianCover, HoldsForUnevenUpperBounds) {
   EXPECT_GE(cover->mu, exact->mu * (1 - 1e-6));
 }
 
-TEST(GaussianCover, WhatIsWithinTheSlackCostsNothing) {
+TEST(GaussianCover, AProfileWithinTheSlackHasMuZero) {
   const ProfileAbove little{.delta = [](double) { return 1e-9; }, .epsilon = [](double) { return 0.0; }, .worst = infinity};
   EXPECT_EQ(gaussian_cover(little, 1e-8)->mu, 0);
   EXPECT_FALSE(gaussian_cover(little, 0).has_value());
   EXPECT_FALSE(gaussian_cover(little, 1e-10).has_value() && gaussian_cover(little, 1e-10)->mu == 0);
 }
 
-// A line in e^ε that touches the right side of μ = 1 at one ε and is far below it elsewhere: its two ends alone ask for less.
-TEST(GaussianCover, IsNotSeenAtTheNodesAlone) {
+// A line in e^ε that touches the right side of μ = 1 at one ε and is far below it elsewhere: its
+// two ends alone need a smaller μ.
+TEST(GaussianCover, NeedsMoreThanTheNodesAlone) {
   const double slack = 1e-4;
   const double touch = 1.3;
   const double fall = (1 - slack) * 0.5 * std::erfc((touch + 0.5) / std::sqrt(2.0));
@@ -229,11 +234,11 @@ TEST(GaussianCover, IsNotSeenAtTheNodesAlone) {
   EXPECT_LT(line(0), right_side(0, 0.95, slack).lower);
   EXPECT_LT(line(end), right_side(end, 0.95, slack).lower);
   const auto above = [&](double epsilon) { return epsilon > end ? slack : line(epsilon) * (1 + 1e-12); };
-  const auto found = gaussian_cover({.delta = above, .epsilon = [&](double) { return end; }, .worst = infinity}, slack);
-  ASSERT_TRUE(found.has_value());
-  EXPECT_GE(found->mu, 1 - 1e-10);
-  EXPECT_LE(found->mu, 1 + 3e-6);
-  EXPECT_NEAR(found->touch, touch, 0.01);
+  const auto result = gaussian_cover({.delta = above, .epsilon = [&](double) { return end; }, .worst = infinity}, slack);
+  ASSERT_TRUE(result.has_value());
+  EXPECT_GE(result->mu, 1 - 1e-10);
+  EXPECT_LE(result->mu, 1 + 3e-6);
+  EXPECT_NEAR(result->touch, touch, 0.01);
 }
 
 TEST(GaussianCover, IsCheckedAtBothEndsOfEveryChordAndBeyondTheLast) {
@@ -251,7 +256,7 @@ TEST(GaussianCover, IsCheckedAtBothEndsOfEveryChordAndBeyondTheLast) {
   EXPECT_FALSE(accounting_detail::is_cover({}, 1, slack));
 }
 
-// --- What an event is ---
+// --- Kinds of events ---
 
 TEST(ApproximateGdp, GaussiansCostExactlyTheirMuAndNoSlack) {
   for (const double slack : {0.0, 1e-9, 1e-3}) {
@@ -265,11 +270,11 @@ TEST(ApproximateGdp, GaussiansCostExactlyTheirMuAndNoSlack) {
 }
 
 TEST(ApproximateGdp, KeySelectionCostsItsMuAndItsOwnDelta) {
-  const ApproximateGDP found = approximate_gdp_of(parse("gaussian(3, 2) + approx(0, 2e-8) + approx(0, 1e-8)"), 1e-7);
-  EXPECT_TRUE(found.exact);
-  EXPECT_NEAR(found.mu, 2.0 / 3, 1e-14);
-  EXPECT_NEAR(found.slack, 3e-8, 1e-15);
-  EXPECT_GE(found.slack, 3e-8 - 2e-16);
+  const ApproximateGDP result = approximate_gdp_of(parse("gaussian(3, 2) + approx(0, 2e-8) + approx(0, 1e-8)"), 1e-7);
+  EXPECT_TRUE(result.exact);
+  EXPECT_NEAR(result.mu, 2.0 / 3, 1e-14);
+  EXPECT_NEAR(result.slack, 3e-8, 1e-15);
+  EXPECT_GE(result.slack, 3e-8 - 2e-16);
   EXPECT_THROW((void)approximate_gdp_of(parse("gaussian(3, 2) + approx(0, 2e-8)"), 1e-8), OutsideConditions);
 }
 
@@ -284,7 +289,7 @@ TEST(ApproximateGdp, AnEventsOwnDeltaLiesInsideTheSlack) {
               approximate_gdp_of(parse("100 * poisson(0.01, gaussian(1))"), 1e-8).mu, 1e-5);
 }
 
-TEST(ApproximateGdp, WithoutSlackALargestLossSufficesAndNothingElse) {
+TEST(ApproximateGdp, WithoutSlackOnlyABoundedLossSuffices) {
   // ε-DP is 2Φ⁻¹(e^ε/(1+e^ε))-GDP
   const double mu = approximate_gdp_of(parse("pure(1)"), 0).mu;
   EXPECT_NEAR(gaussian_delta(0, mu).estimate(), std::tanh(0.5), 1e-6);
@@ -294,22 +299,22 @@ TEST(ApproximateGdp, WithoutSlackALargestLossSufficesAndNothingElse) {
 
 TEST(ApproximateGdp, GuaranteesWithoutAPairAreCoveredByTheirBestBound) {
   for (const char* text : {"zcdp(0.1)", "tcdp(0.01, 100)", "rdp(8, 0.1)"}) {
-    const ApproximateGDP found = approximate_gdp_of(parse(text), 1e-6);
+    const ApproximateGDP result = approximate_gdp_of(parse(text), 1e-6);
     for (const double at : {0.0, 0.3, 1.0, 1.5, 2.0}) {
-      EXPECT_GE(right_side(at, found.mu, 1e-6).upper, delta(parse(text), Epsilon(at)).value.lower) << text << " at " << at;
+      EXPECT_GE(right_side(at, result.mu, 1e-6).upper, delta(parse(text), Epsilon(at)).value.lower) << text << " at " << at;
     }
-    EXPECT_GE(found.mu, text == std::string("zcdp(0.1)") ? std::sqrt(0.2) : 0) << text;  // a Gaussian satisfies zcdp(0.1)
-    EXPECT_LT(found.mu, 1) << text;
+    EXPECT_GE(result.mu, text == std::string("zcdp(0.1)") ? std::sqrt(0.2) : 0) << text;  // a Gaussian satisfies zcdp(0.1)
+    EXPECT_LT(result.mu, 1) << text;
   }
 }
 
 TEST(ApproximateGdp, TheDerivationSaysWhereTheProfilesTouch) {
-  const ApproximateGDP found = approximate_gdp_of(parse("300 * poisson(0.02, gaussian(0.8))"), 1e-7);
+  const ApproximateGDP result = approximate_gdp_of(parse("300 * poisson(0.02, gaussian(0.8))"), 1e-7);
   std::string conditions;
-  for (const Condition& condition : found.derivation.conditions) conditions += condition + "\n";
+  for (const Condition& condition : result.derivation.conditions) conditions += condition + "\n";
   EXPECT_TRUE(mentions(conditions, "touch at ε = ")) << conditions;
-  EXPECT_TRUE(mentions(found.derivation.guarantee, "-approximate ")) << found.derivation.guarantee;
-  EXPECT_EQ(found.derivation.premises.size(), 1U);
+  EXPECT_TRUE(mentions(result.derivation.guarantee, "-approximate ")) << result.derivation.guarantee;
+  EXPECT_EQ(result.derivation.premises.size(), 1U);
 }
 
 // --- As a method ---
@@ -322,7 +327,7 @@ TEST(ByGdp, IsAnUpperBoundForPlansThatAreNotGaussian) {
     EXPECT_EQ(answer.by, Method::gdp);
     ASSERT_FALSE(answer.notes.empty()) << text;
     EXPECT_TRUE(mentions(answer.notes.front(), "mu = ") && mentions(answer.notes.front(), "slack")) << answer.notes.front();
-    // it is what a budget of that μ and slack claims, and no less
+    // It equals the claim of a budget with this μ and slack.
     const double slack = mentions(text, "approx(0.3") ? 0 : 1e-6;
     if (slack > 0 && !mentions(text, "approx")) {
       const double mu = approximate_gdp_of(plan, slack).mu;
@@ -339,7 +344,7 @@ TEST(ByGdp, IsAnUpperBoundForPlansThatAreNotGaussian) {
 
 // --- Budgets ---
 
-TEST(GdpBudgetMu, ClaimsNoMoreThanWasAskedForAndLittleLess) {
+TEST(GdpBudgetMu, ClaimsAtMostTheRequestedEpsilonAndLittleLess) {
   for (const double epsilon : {0.1, 1.0, 3.0, 10.0}) {
     for (const double delta : {1e-10, 1e-6, 1e-3}) {
       for (const double share : {0.0, 0.1, 0.9}) {

@@ -1,4 +1,4 @@
-// What fills a hole suffices, and a little less does not.
+// Calibration: the result suffices, and a slightly smaller number does not.
 #include "sotto/accounting/calibrate.hpp"
 
 #include <gtest/gtest.h>
@@ -7,20 +7,20 @@
 #include <vector>
 
 #include "sotto/core/errors.hpp"
-#include "sotto/core/work.hpp"
+#include "core/api/work.hpp"
 #include "sotto/plan/holes.hpp"
 #include "sotto/plan/text.hpp"
 
 namespace sotto {
 namespace {
 
-Calibration found(const std::string& plan, double epsilon, double delta, Method by = Method::tight) {
+Calibration calibration(const std::string& plan, double epsilon, double delta, Method by = Method::tight) {
   return calibrate(parse(plan), Epsilon(epsilon), Delta(delta), {.by = by});
 }
 
 std::string refusal(const std::string& plan) {
   try {
-    found(plan, 1, 1e-5);
+    calibration(plan, 1, 1e-5);
   } catch (const std::exception& e) {
     return e.what();
   }
@@ -28,7 +28,7 @@ std::string refusal(const std::string& plan) {
 }
 
 TEST(Calibrate, NoiseOfATrainingRunAgreesWithTheReference) {
-  const Calibration noise = found("15000 * poisson(0.004, gaussian(?))", 1, 1e-5);
+  const Calibration noise = calibration("15000 * poisson(0.004, gaussian(?))", 1, 1e-5);
   const double truth = 1.9680024448839088423;  // bench/peers/truths.csv, question d
   EXPECT_GE(noise.value, truth);
   EXPECT_LE(noise.value, truth * (1 + 1e-9));
@@ -37,8 +37,8 @@ TEST(Calibrate, NoiseOfATrainingRunAgreesWithTheReference) {
 }
 
 TEST(Calibrate, GaussiansAloneAreExactToTheLastDouble) {
-  EXPECT_EQ(found("100 * gaussian(?)", 1, 1e-5).value, 37.30631634815943);
-  EXPECT_EQ(found("gaussian(?) + gaussian(?)", 1, 1e-5).value, found("2 * gaussian(?)", 1, 1e-5).value);
+  EXPECT_EQ(calibration("100 * gaussian(?)", 1, 1e-5).value, 37.30631634815943);
+  EXPECT_EQ(calibration("gaussian(?) + gaussian(?)", 1, 1e-5).value, calibration("2 * gaussian(?)", 1, 1e-5).value);
 }
 
 struct Case {
@@ -46,7 +46,7 @@ struct Case {
   double epsilon, delta;
 };
 
-TEST(Calibrate, WhatIsFoundSufficesAndItsNeighbourIsShownNotTo) {
+TEST(Calibrate, TheResultSufficesAndItsNeighbourIsProvenInsufficient) {
   for (const Case& c : std::vector<Case>{{"gaussian(?) + gaussian(2*?)", 1, 1e-5},
                                          {"gaussian(?/2)", 0.5, 1e-6},
                                          {"laplace(?) + gaussian(3 * ?)", 1, 1e-5},
@@ -62,7 +62,7 @@ TEST(Calibrate, WhatIsFoundSufficesAndItsNeighbourIsShownNotTo) {
                                          {"(3*?) * gaussian(100)", 1, 1e-5},
                                          {"? * poisson(0.01, gaussian(2))", 1, 1e-5},
                                          {"group(?, gaussian(10))", 1, 1e-5}}) {
-    const Calibration result = found(c.plan, c.epsilon, c.delta);
+    const Calibration result = calibration(c.plan, c.epsilon, c.delta);
     const Plan plan = parse(c.plan);
     EXPECT_EQ(result.plan, fill(plan, result.value)) << c.plan;
     EXPECT_LE(epsilon(result.plan, Delta(c.delta)).value.upper, c.epsilon) << c.plan;
@@ -84,43 +84,44 @@ TEST(Calibrate, AnyPrecisionMeetsTheTarget) {
 }
 
 TEST(Calibrate, ScalesOfOneNumberAgreeWithTheNumber) {
-  EXPECT_NEAR(found("gaussian(2*?)", 1, 1e-5).value * 2, found("gaussian(?)", 1, 1e-5).value, 1e-12);
-  EXPECT_EQ(found("(7*?) * gaussian(100)", 1, 1e-5).value, 102);  // 718 steps fit
-  EXPECT_EQ(found("? * gaussian(100)", 1, 1e-5).value, 718);
+  EXPECT_NEAR(calibration("gaussian(2*?)", 1, 1e-5).value * 2, calibration("gaussian(?)", 1, 1e-5).value, 1e-12);
+  EXPECT_EQ(calibration("(7*?) * gaussian(100)", 1, 1e-5).value, 102);  // 718 steps fit
+  EXPECT_EQ(calibration("? * gaussian(100)", 1, 1e-5).value, 718);
 }
 
-TEST(Calibrate, EveryMethodMeetsTheTargetByItself) {
+TEST(Calibrate, EveryMethodMeetsTheTarget) {
   for (const Method by : {Method::rdp, Method::rdp_classic, Method::zcdp, Method::advanced, Method::advanced_simple, Method::basic, Method::kov}) {
-    const Calibration result = found("100 * gaussian(?)", 1, 1e-5, by);
+    const Calibration result = calibration("100 * gaussian(?)", 1, 1e-5, by);
     EXPECT_LE(result.cost.value.upper, 1);
     EXPECT_GE(result.cost.value.upper, 1 - 1e-12) << name(by);
     EXPECT_FALSE(result.insufficient) << name(by);
   }
 }
 
-TEST(Calibrate, PlansWithoutAPairAreCalibratedByTheBestOther) {
-  EXPECT_NEAR(found("100 * zcdp(?)", 1, 1e-5).value, 0.000305569507876697, 1e-16);
-  EXPECT_EQ(found("1000 * without_replacement(?, 60000, gaussian(1))", 1, 1e-5).whole, true);
-  EXPECT_NEAR(found("tcdp(0.01, ?)", 1, 1e-5).cost.value.upper, 1, 1e-9);
+TEST(Calibrate, PlansWithoutAPairAreCalibratedByTheBestOtherMethod) {
+  EXPECT_NEAR(calibration("100 * zcdp(?)", 1, 1e-5).value, 0.000305569507876697, 1e-16);
+  EXPECT_EQ(calibration("1000 * without_replacement(?, 60000, gaussian(1))", 1, 1e-5).whole, true);
+  EXPECT_NEAR(calibration("tcdp(0.01, ?)", 1, 1e-5).cost.value.upper, 1, 1e-9);
 }
 
-TEST(Calibrate, HolesThatPullApartAreRefused) {
-  EXPECT_NE(refusal("? * gaussian(?)").find("cheaper as sigma of gaussian but dearer as steps"), std::string::npos);
+TEST(Calibrate, HolesWithOppositeEffectsAreRefused) {
+  EXPECT_NE(refusal("? * gaussian(?)").find("cheaper as sigma of gaussian but more expensive as steps"), std::string::npos);
   EXPECT_NE(refusal("gaussian(?, sensitivity=?)").find("dearer as sensitivity of gaussian"), std::string::npos);
   EXPECT_NE(refusal("gaussian(1)").find("nothing to calibrate"), std::string::npos);
   EXPECT_NE(refusal("laplace(?) + randomized_response(?)").find("cannot solve for p"), std::string::npos);
-  EXPECT_THROW(found("gaussian(1) + laplace(?)", 1, 1e-5), OutsideConditions);
-  EXPECT_THROW(found("? * gaussian(1)", 1, 1e-5), OutsideConditions);
-  EXPECT_THROW(found("gaussian(?)", 1, 0), OutsideConditions);
+  EXPECT_THROW(calibration("gaussian(1) + laplace(?)", 1, 1e-5), OutsideConditions);
+  EXPECT_THROW(calibration("? * gaussian(1)", 1, 1e-5), OutsideConditions);
+  EXPECT_THROW(calibration("gaussian(?)", 1, 0), OutsideConditions);
 }
 
-TEST(Calibrate, TheEndOfTheRangeIsFoundWhereEverythingSuffices) {
-  EXPECT_EQ(found("poisson(?, gaussian(100))", 1, 1e-5).value, 1);
-  EXPECT_EQ(found("poisson(4*?, gaussian(100))", 1, 1e-5).value, 0.25);
-  EXPECT_EQ(found("without_replacement(?, 60, gaussian(100))", 1, 1e-5).value, 60);
+TEST(Calibrate, TheEndOfTheRangeIsReturnedIfEveryNumberSuffices) {
+  EXPECT_EQ(calibration("poisson(?, gaussian(100))", 1, 1e-5).value, 1);
+  EXPECT_EQ(calibration("poisson(4*?, gaussian(100))", 1, 1e-5).value, 0.25);
+  EXPECT_EQ(calibration("without_replacement(?, 60, gaussian(100))", 1, 1e-5).value, 60);
 }
 
-// Plans whose ε takes much of the work that an answer may: rarely sampled steps, samples without replacement, shuffled reports.
+// Plans whose ε needs much of the work limit: rarely sampled steps, samples without replacement,
+// shuffled reports.
 const std::vector<Case> dear_plans{{"25 * poisson(0.001, gaussian(?))", 1, 1e-5},
                                    {"25 * poisson(0.001, gaussian(?))", 8, 1e-6},
                                    {"25 * poisson(0.001, gaussian(?, 6))", 1, 1e-5},
@@ -132,14 +133,14 @@ const std::vector<Case> dear_plans{{"25 * poisson(0.001, gaussian(?))", 1, 1e-5}
                                    {"shuffle(?, 1000)", 1, 1e-5},
                                    {"ring_histogram(?, 10, 1000)", 1, 1e-5}};
 
-TEST(Calibrate, WhereEpsilonIsDearAPartIn10000LessDoesNotSuffice) {
+TEST(Calibrate, ForExpensivePlansAPartIn10000LessDoesNotSuffice) {
   for (const Case& c : dear_plans) {
     const Plan plan = parse(c.plan);
     const bool cheaper = holes_of(plan).front().effect == Effect::cheaper;
     double by_tight = 0;
     for (const Method by : {Method::tight, Method::pld}) {
       const WorkLimit all{Allowance{}};
-      const Calibration result = found(c.plan, c.epsilon, c.delta, by);
+      const Calibration result = calibration(c.plan, c.epsilon, c.delta, by);
       EXPECT_LE(all.spent(), 4.1 * allowance_of({}).work) << c.plan;
       EXPECT_LE(epsilon(result.plan, Delta(c.delta), {.by = by}).value.upper, c.epsilon) << c.plan;
       const double less = result.value * (cheaper ? 1 - 1e-4 : 1 + 1e-4);
@@ -150,10 +151,10 @@ TEST(Calibrate, WhereEpsilonIsDearAPartIn10000LessDoesNotSuffice) {
   }
 }
 
-TEST(Calibrate, WhatTheRestOfThePlanCostsAloneIsRefused) {
+TEST(Calibrate, ATargetBelowTheCostOfTheRestIsRefused) {
   const WorkLimit all{Allowance{}};
   try {
-    found("412 * poisson(0.425, gaussian(?)) + 12 * laplace(2.73)", 0.2, 6.64e-12);
+    calibration("412 * poisson(0.425, gaussian(?)) + 12 * laplace(2.73)", 0.2, 6.64e-12);
     FAIL() << "the Laplace noise alone costs more than 0.2";
   } catch (const OutsideConditions& e) {
     EXPECT_EQ(std::string(e.what()).find("allow more time"), std::string::npos) << e.what();
@@ -165,18 +166,18 @@ TEST(NoiseFactor, IsThatOfACalibratedPlan) {
   const double best = epsilon(parse("100 * gaussian(40)"), Delta(1e-5)).value.upper;
   for (const Method by : {Method::rdp, Method::zcdp_classic, Method::advanced, Method::basic}) {
     const auto factor = noise_factor(parse("100 * gaussian(40)"), Epsilon(best), Delta(1e-5), {.by = by});
-    const double sigma = found("100 * gaussian(?)", best, 1e-5, by).value;
+    const double sigma = calibration("100 * gaussian(?)", best, 1e-5, by).value;
     ASSERT_TRUE(factor) << name(by);
     EXPECT_GE(*factor * 40, sigma * (1 - 1e-12)) << name(by);
     EXPECT_LE(*factor * 40, sigma * (1 + 2e-4)) << name(by);
   }
 }
 
-TEST(NoiseFactor, ScalesAllNoiseAlikeAndNothingElse) {
-  EXPECT_EQ(*with_noise_open(parse("3 * laplace(5) + poisson(0.1, gaussian(2, sensitivity=4))")),
+TEST(NoiseFactor, ScalesAllNoiseEquallyAndNothingElse) {
+  EXPECT_EQ(*with_noise_holes(parse("3 * laplace(5) + poisson(0.1, gaussian(2, sensitivity=4))")),
             parse("3 * laplace(5*?) + poisson(0.1, gaussian(2*?, sensitivity=4))"));
-  EXPECT_EQ(fill(*with_noise_open(parse("discrete_laplace(0.1) + discrete_gaussian(7)")), 1), parse("discrete_laplace(0.1) + discrete_gaussian(7)"));
-  EXPECT_FALSE(with_noise_open(parse("gaussian(1) + pure(0.1)")));
+  EXPECT_EQ(fill(*with_noise_holes(parse("discrete_laplace(0.1) + discrete_gaussian(7)")), 1), parse("discrete_laplace(0.1) + discrete_gaussian(7)"));
+  EXPECT_FALSE(with_noise_holes(parse("gaussian(1) + pure(0.1)")));
   EXPECT_FALSE(noise_factor(parse("gaussian(1) + pure(0.1)"), Epsilon(1), Delta(1e-5)));
   EXPECT_FALSE(noise_factor(parse("gaussian(1)"), Epsilon(1), Delta(0)));
 }

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "sotto/accounting/account.hpp"
-#include "sotto/accounting/privacy_loss_distribution.hpp"
-#include "sotto/accounting/renyi.hpp"
+#include "accounting/api/privacy_loss_distribution.hpp"
+#include "accounting/api/renyi.hpp"
 #include "sotto/accounting/tradeoff.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/plan/text.hpp"
@@ -33,7 +33,7 @@ std::string refusal(const std::string& plan, double at, Method by) {
 
 // --- basic composition at its own δ ---
 
-TEST(BasicComposition, TheStepsOwnDeltaSufficesForThem) {
+TEST(BasicComposition, TheStepsOwnDeltaSuffices) {
   EXPECT_EQ(cost("2 * approx(1, 1e-6)", 2e-6, Method::basic).upper, 2);
   EXPECT_EQ(cost("3 * approx(2, 1e-7)", 3e-7, Method::basic).upper, 6);
   EXPECT_NEAR(cost("approx(1, 1e-6) + approx(2, 3e-6)", 4e-6, Method::basic).upper, 3, 1e-12);
@@ -49,15 +49,16 @@ TEST(BasicComposition, TheOwnDeltaIsTheChanceOfAnyFailure) {
   EXPECT_EQ(failure("10 * approx(0.5, 1e-6)", 4.9, Method::basic).upper, 1);
 }
 
-TEST(BasicComposition, LessThanTheOwnDeltaIsStillTooLittle) {
+TEST(BasicComposition, LessThanTheOwnDeltaIsTooLittle) {
   // the exact chance is 1.9999990000000001e-6
   EXPECT_EQ(cost("2 * approx(1, 1e-6)", 1.999998e-6, Method::basic).upper, infinity);
   EXPECT_EQ(cost("2 * approx(1, 1e-6)", 1.99999900000001e-6, Method::basic).upper, 2);
-  // and the truth agrees: the pair that reveals all with probability 1e-6 and is randomized response else reaches it
+  // The bound is attained by the pair that reveals everything with probability 1e-6 and is
+  // randomized response otherwise.
   EXPECT_EQ(cost("2 * approx(1, 1e-6)", 1.999998e-6, Method::pld).lower, infinity);
 }
 
-TEST(BasicComposition, StepsThatNeedAShareGetWhatIsLeft) {
+TEST(BasicComposition, StepsThatNeedAShareGetTheRemainingDelta) {
   const double with = cost("2 * approx(1, 1e-6) + gaussian(4)", 1e-5, Method::basic).upper;
   EXPECT_NEAR(with, 2 + cost("gaussian(4)", (1e-5 - 1.999999e-6) / (1 - 1.999999e-6), Method::pld).upper, 1e-6);
   EXPECT_GE(with, cost("2 * approx(1, 1e-6) + gaussian(4)", 1e-5, Method::pld).lower);
@@ -79,15 +80,15 @@ double sampled_sum(double rate, int order, double sigma, bool one_order) {
 TEST(SampledForms, AreTheFormulas) {
   const Plan plan = parse("without_replacement(100, 10000, gaussian(2))");
   for (const int order : {2, 3, 8, 20}) {
-    const auto at = [&](SamplingLine line) { return RenyiAccountant(plan, Side::upper, line).at(order).upper(); };
-    EXPECT_NEAR(at(SamplingLine::every_order) / sampled_sum(0.01, order, 2, false), 1, 1e-10) << order;
-    EXPECT_NEAR(at(SamplingLine::one_order) / sampled_sum(0.01, order, 2, true), 1, 1e-10) << order;
-    EXPECT_LE(at(SamplingLine::best), at(SamplingLine::every_order) * (1 + 1e-12));
-    EXPECT_LE(at(SamplingLine::every_order), at(SamplingLine::one_order) * (1 + 1e-12));
+    const auto at = [&](WithoutReplacementBound line) { return RenyiAccountant(plan, Side::upper, line).at(order).upper(); };
+    EXPECT_NEAR(at(WithoutReplacementBound::every_order) / sampled_sum(0.01, order, 2, false), 1, 1e-10) << order;
+    EXPECT_NEAR(at(WithoutReplacementBound::one_order) / sampled_sum(0.01, order, 2, true), 1, 1e-10) << order;
+    EXPECT_LE(at(WithoutReplacementBound::best), at(WithoutReplacementBound::every_order) * (1 + 1e-12));
+    EXPECT_LE(at(WithoutReplacementBound::every_order), at(WithoutReplacementBound::one_order) * (1 + 1e-12));
   }
 }
 
-TEST(SampledForms, ConvertByTheClassicalLine) {
+TEST(SampledForms, UseTheClassicalConversion) {
   const double at_eight = 1000 * sampled_sum(0.01, 8, 2, false) + std::log(1e5) / 7;
   EXPECT_NEAR(cost("1000 * without_replacement(100, 10000, gaussian(2))", 1e-5, Method::rdp_simple, Order(8)).upper, at_eight, 1e-9);
   const double one = 1000 * sampled_sum(0.01, 8, 2, true) + std::log(1e5) / 7;
@@ -137,14 +138,14 @@ TEST(ClosedFormMethods, AreRefusedOutsideTheirConditions) {
   EXPECT_NE(refusal("rdp(2, 1)", 1e-5, Method::tcdp_classic).find("no tCDP guarantee"), std::string::npos);
 }
 
-TEST(ClosedFormMethods, HaveNamesOfTheirOwn) {
+TEST(ClosedFormMethods, HaveDistinctNames) {
   for (const Method by : closed_form_methods) {
     EXPECT_EQ(method_named(name(by)), by);
     EXPECT_EQ(std::count(all_methods.begin(), all_methods.end(), by), 0);
   }
 }
 
-// --- arsinh noise by its own curve, the tail of a loss, one order against an attacker ---
+// --- The Rényi curve of arsinh noise, the tail of a loss, and an attacker at one order ---
 
 TEST(ArsinhCurve, IsThatOfTheNoise) {
   // by quadrature of the densities: rho = 0.01, A = 20, order 2

@@ -1,4 +1,5 @@
-// Budgets that a tight accountant's total binds: an event charged at a δ of its own, and a plan committed up front.
+// Budgets with tight totals: an event that is charged at a chosen δ, and a plan that is committed
+// in advance.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -13,7 +14,7 @@
 namespace sotto {
 namespace {
 
-// --- An event at a δ of its own ---
+// --- An event at a chosen δ ---
 
 TEST(ChargedAt, AnEventCostsItsTightEpsilonAndThatDelta) {
   const Plan event = parse("gaussian(5) + laplace(3)");
@@ -53,7 +54,7 @@ TEST(ChargedAt, HoldsInTheFiltersRelationAlone) {
   EXPECT_TRUE(Filter(ApproximateBudget{2, 1e-5}, Relation::add_remove).admit(sampled, Delta(1e-6)));
 }
 
-TEST(ChargedAt, IsRefusedWhereItMeansNothing) {
+TEST(ChargedAt, IsRefusedUnderOtherBudgets) {
   for (const Budget& budget : {Budget(ZcdpBudget{1, 1e-6}), Budget(RenyiBudget{4, 1, 1e-6}), Budget(CommittedBudget{gaussian(5)})}) {
     EXPECT_THROW((void)Filter(budget).admit(gaussian(5), Delta(1e-6)), InvalidValue);
   }
@@ -82,7 +83,7 @@ TEST(Committed, PartsAreAdmittedAsOftenAsThePlanSaysInAnyOrder) {
   EXPECT_FALSE(filter.admit(parse("gaussian(5)")));
 }
 
-TEST(Committed, WhatIsNotInThePlanIsRefusedByName) {
+TEST(Committed, APartOutsideThePlanIsRefusedByName) {
   Filter filter(CommittedBudget{parse("2 * gaussian(5)")});
   const Decision other = filter.admit(gaussian(6));  // cheaper, and still not what was committed
   EXPECT_FALSE(other);
@@ -96,7 +97,7 @@ TEST(Committed, WhatIsNotInThePlanIsRefusedByName) {
   EXPECT_TRUE(filter.admit(gaussian(5) + gaussian(5)));
 }
 
-TEST(Committed, TheClaimIsThePlansTightTotalWhateverWasSpent) {
+TEST(Committed, TheClaimIsThePlansTightTotalAfterAnyCharges) {
   const Plan plan = parse("3 * gaussian(5) + 10 * laplace(30)");
   Filter filter{CommittedBudget{plan}};
   const double tight = epsilon(plan, Delta(1e-6)).value.upper;
@@ -109,7 +110,7 @@ TEST(Committed, TheClaimIsThePlansTightTotalWhateverWasSpent) {
   EXPECT_THROW((void)Filter(CommittedBudget{gaussian(hole)}), InvalidValue);
 }
 
-TEST(Committed, GoesOnFromItsTally) {
+TEST(Committed, ContinuesFromItsTally) {
   const Budget budget = CommittedBudget{parse("2 * gaussian(5) + laplace(3)")};
   Filter first(budget);
   ASSERT_TRUE(first.admit(gaussian(5)));
@@ -122,8 +123,9 @@ TEST(Committed, GoesOnFromItsTally) {
   EXPECT_THROW(Filter(ZcdpBudget{1}, Relation::as_stated, first.tally()), InvalidValue);
 }
 
-// The game of docs/theory/filters.md, every path with its exact probabilities: randomized response with a committed multiset of ε, of
-// which the analyst picks the next from the answers so far, or stops. Also mechanisms weaker than their words, as the answers say.
+// The game of docs/theory/filters.md: randomized response with a committed multiset of ε. The
+// analyst chooses the next ε from the answers so far, or stops. Every path is enumerated with its
+// exact probabilities. Some mechanisms are weaker than their ε, depending on the answers.
 struct Path {
   double p, q;
 };

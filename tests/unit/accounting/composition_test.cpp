@@ -1,4 +1,4 @@
-#include "sotto/accounting/composition.hpp"
+#include "accounting/api/composition.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,8 +6,8 @@
 
 #include "../../oracle/oracle.hpp"
 #include "sotto/core/errors.hpp"
-#include "sotto/numerics/elementary.hpp"
-#include "sotto/privacy/pure.hpp"
+#include "numerics/api/elementary.hpp"
+#include "privacy/api/pure.hpp"
 
 namespace sotto {
 namespace {
@@ -39,13 +39,13 @@ TEST(Composition, ClosedFormOfKairouzOhAndViswanathEnclosesTheOracle) {
 }
 
 TEST(Composition, FailuresAddUpAsTheOracleSays) {
-  check_line("failures", [](const Row& row) { return failures(row.number("delta"), row.count("k")); });
-  check_line("either", [](const Row& row) { return either(row.number("epsilon"), row.number("delta")); });
-  EXPECT_EQ(failures(0, 100).bound(), (Bound{0, 0}));
+  check_line("failures", [](const Row& row) { return any_failure(row.number("delta"), row.count("k")); });
+  check_line("either", [](const Row& row) { return either_failure(row.number("epsilon"), row.number("delta")); });
+  EXPECT_EQ(any_failure(0, 100).bound(), (Bound{0, 0}));
 }
 
 Real optimal_of(const Row& row) {
-  return optimal_delta(row.number("at"), row.count("k"), row.number("epsilon"), failures(row.number("delta"), row.count("k")));
+  return optimal_delta(row.number("at"), row.count("k"), row.number("epsilon"), any_failure(row.number("delta"), row.count("k")));
 }
 
 TEST(OptimalComposition, IsThePlainBinomialSum) {
@@ -92,7 +92,8 @@ TEST(OptimalComposition, OfOneStepIsThePureProfile) {
 }
 
 TEST(OptimalComposition, OnTheGridOfTheTheoremIsItsSum) {
-  // δ_l = sum_{i<l} C(k,i) (e^((k-i)ε) - e^((k-2l+i)ε)) / (1+e^ε)^k at ε_total = (k-2l)ε, here k = 6, ε = 1/2
+  // δ_l = sum_{i<l} C(k,i) (e^((k-i)ε) - e^((k-2l+i)ε)) / (1+e^ε)^k at ε_total = (k-2l)ε, here k =
+  // 6, ε = 1/2
   const double binomial[] = {1, 6, 15, 20};
   const Real e = 0.5;
   for (int l = 0; l <= 3; ++l) {
@@ -103,15 +104,15 @@ TEST(OptimalComposition, OnTheGridOfTheTheoremIsItsSum) {
   }
 }
 
-TEST(OptimalComposition, BeyondKEpsilonOnlyTheFailuresAreLeft) {
-  const Real aside = failures(1e-6, 10);
+TEST(OptimalComposition, BeyondKEpsilonOnlyTheFailuresRemain) {
+  const Real aside = any_failure(1e-6, 10);
   EXPECT_EQ(optimal_delta(10, 10, 1, aside).bound(), aside.bound());
   EXPECT_EQ(optimal_delta(11, 10, 1, aside).bound(), aside.bound());
   EXPECT_EQ(optimal_delta(0, 10, 0, aside).bound(), aside.bound());
   EXPECT_EQ(optimal_delta(10, 10, 1, 0).bound(), (Bound{0, 0}));
 }
 
-TEST(OptimalComposition, WorstLossIsRoundedToTheAskedSideAndInfiniteWithFailures) {
+TEST(OptimalComposition, TheLargestLossIsRoundedToItsSideAndInfiniteWithFailures) {
   const Profile upper = optimal_profile(3, 0.1, 0, Side::upper);
   const Profile lower = optimal_profile(3, 0.1, 0, Side::lower);
   EXPECT_TRUE(certainly_at_most(3 * Real(0.1), upper.worst_loss));
@@ -120,7 +121,7 @@ TEST(OptimalComposition, WorstLossIsRoundedToTheAskedSideAndInfiniteWithFailures
   EXPECT_EQ(optimal_profile(3, 0.1, 1e-9, Side::upper).worst_loss, infinity);
 }
 
-TEST(OptimalComposition, TooManyTermsAreRefusedWithTheWayOut) {
+TEST(OptimalComposition, TooManyTermsAreRefusedWithOtherMethods) {
   EXPECT_TRUE(optimal_is_feasible(1000000, 0.01));
   EXPECT_FALSE(optimal_is_feasible(std::int64_t{1} << 53, 0.01));
   try {
@@ -132,7 +133,7 @@ TEST(OptimalComposition, TooManyTermsAreRefusedWithTheWayOut) {
 }
 
 TEST(OptimalComposition, TheProfileTendsToTheFailures) {
-  const Real aside = failures(1e-6, 10);
+  const Real aside = any_failure(1e-6, 10);
   EXPECT_EQ(optimal_profile(10, 1, aside, Side::upper).failure.bound(), aside.bound());
   EXPECT_EQ(epsilon_of(optimal_profile(10, 1, aside, Side::upper), 0.99e-5, Side::upper), infinity);
 }
@@ -144,8 +145,8 @@ TEST(OptimalComposition, OfHugeEpsilonIsStillAProbability) {
   EXPECT_LE(delta.upper(), 1 + 1e-14);
 }
 
-// optimum <= closed form <= advanced <= … : each line against the next on a grid.
-TEST(Composition, TheClosedFormLiesBetweenTheOptimumAndTheAdvancedLine) {
+// optimum <= closed form <= advanced <= … : each bound against the next one on a grid.
+TEST(Composition, TheClosedFormLiesBetweenTheOptimumAndAdvancedComposition) {
   for (const std::int64_t k : {1, 3, 20, 100, 700}) {
     for (const double epsilon : {0.01, 0.1, 0.5, 1.0}) {
       for (const double slack : {1e-3, 1e-6, 1e-12}) {
@@ -173,12 +174,12 @@ TEST(Composition, SimpleAdvancedIsRefusedOutsideItsCondition) {
     EXPECT_NE(message.find("use advanced"), std::string::npos) << message;
     EXPECT_EQ(error.remedy(), Remedy::method);
   }
-  // and it is wrong there: at k = 500 the optimum is 311.8 against 214.6
+  // The formula is wrong there: at k = 500 the optimum is 311.8, and the formula gives 214.6.
   EXPECT_NEAR(advanced_simple_formula(steps(500)).estimate(), 214.6, 0.05);
   EXPECT_NEAR(epsilon_of(optimal_profile(500, 1, 0, Side::upper), 1e-5, Side::upper), 311.8, 0.05);
 }
 
-TEST(Composition, ABallOfEpsilonComesThrough) {
+TEST(Composition, ABallOfEpsilonIsEnclosed) {
   const EqualSteps wide{50, Real(0.3).widened(0.01), 1e-6};
   for (const double e : {0.29, 0.31}) {
     const EqualSteps narrow{50, e, 1e-6};
@@ -186,7 +187,7 @@ TEST(Composition, ABallOfEpsilonComesThrough) {
     EXPECT_TRUE(oracle::encloses(advanced_epsilon(wide), advanced_epsilon(narrow)));
     EXPECT_TRUE(oracle::encloses(kov_epsilon(wide), kov_epsilon(narrow)));
   }
-  EXPECT_TRUE(oracle::encloses(failures(Real(0.01).widened(0.001), 9), failures(0.011, 9)));
+  EXPECT_TRUE(oracle::encloses(any_failure(Real(0.01).widened(0.001), 9), any_failure(0.011, 9)));
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
-// Leaves of learning without a trusted curator: against enumerated laws (tests/oracle/make_federated.py), the figures of their papers, and each
-// other.
-#include "sotto/privacy/federated.hpp"
+// Leaves for learning without a trusted curator: against enumerated distributions
+// (tests/oracle/make_federated.py), the figures of their papers, and each other.
+#include "privacy/api/federated.hpp"
 
 #include <gtest/gtest.h>
 
@@ -14,19 +14,19 @@
 #include "sotto/accounting/calibrate.hpp"
 #include "sotto/accounting/tradeoff.hpp"
 #include "sotto/core/errors.hpp"
-#include "sotto/numerics/elementary.hpp"
+#include "numerics/api/elementary.hpp"
 #include "sotto/plan/text.hpp"
-#include "sotto/pld/compose.hpp"
-#include "sotto/pld/privacy_loss.hpp"
-#include "sotto/pld/token_walk.hpp"
-#include "sotto/privacy/gaussian.hpp"
+#include "pld/api/compose.hpp"
+#include "pld/api/privacy_loss.hpp"
+#include "pld/api/token_walk.hpp"
+#include "privacy/api/gaussian.hpp"
 
 namespace sotto {
 namespace {
 
 double cost(const std::string& plan, double delta, Method by = Method::tight) { return epsilon(parse(plan), Delta(delta), {.by = by}).value.upper; }
 
-// From above, and not by more than `width` of itself.
+// Expects an upper bound that exceeds the truth by a relative `width` at most.
 void expect_above(double bound, double exact, double width, const std::string& what) {
   EXPECT_GE(bound, exact * (1 - 1e-9)) << what;
   EXPECT_LE(bound, exact * (1 + width)) << what;
@@ -49,7 +49,7 @@ TEST(Shuffle, ReproducesTheFiguresOfThePapers) {
   EXPECT_NEAR(composed_epsilon({{older, 1}}, Bound{1e-6, 1e-6}).upper, 0.0531, 1e-4);
 }
 
-TEST(Shuffle, IsReachedFromBelowByRandomizedResponse) {
+TEST(Shuffle, IsAttainedByRandomizedResponse) {
   // two users, enumerated: the count is Bin(1, w) + B
   const double w = 1 / (std::exp(1.0) + 1);
   const double e = 0.3;
@@ -82,12 +82,13 @@ TEST(Shuffle, ComposesAndIsNeverAboveTheLocalGuarantee) {
   EXPECT_EQ(epsilon(parse("shuffle(1, 100)"), Delta(1e-6)).relation, Relation::replace_one);
 }
 
-// Beyond a local ε of about 34.5 doubles no longer tell tanh(ε/2) from 1.
-TEST(Shuffle, KeepsItsMassWhereTheLocalEpsilonIsLarge) {
+// Beyond a local ε of about 34.5, tanh(ε/2) rounds to 1.
+TEST(Shuffle, KeepsItsMassAtALargeLocalEpsilon) {
   for (const double local : {20.0, 33.9, 34.0, 34.5, 35.0, 35.2, 35.4, 36.0, 37.0, 38.0, 40.0, 41.0, 50.0, 60.0, 100.0, 300.0, 599.0, 600.0, 601.0}) {
     const Plan once = shuffle(local, 1000);
     const std::string what = print(once);
-    // hardly ever is another report a clone: one report reveals all but e^-local
+    // Another report is rarely a clone: one report reveals everything except with probability
+    // e^-local.
     for (const Method by : {Method::tight, Method::pld, Method::rdp}) {
       const Bound value = epsilon(once, Delta(1e-5), {.by = by}).value;
       EXPECT_GE(value.upper, local - 1e-3) << what;
@@ -102,7 +103,7 @@ TEST(Shuffle, KeepsItsMassWhereTheLocalEpsilonIsLarge) {
   }
 }
 
-TEST(RingHistogram, KeepsItsMassWhereAnswersAreHardlyEverRandom) {
+TEST(RingHistogram, KeepsItsMassIfAnswersAreRarelyRandom) {
   for (const char* plan : {"ring_histogram(1e-17, 10, 1000)", "ring_histogram(1e-100, 10, 1000)", "ring_histogram(1e-300, 2, 3)"}) {
     EXPECT_GE(cost(plan, 1e-5), 41) << plan;
     EXPECT_GE(delta(parse(plan), Epsilon(30)).value.upper, 0.99998) << plan;
@@ -117,7 +118,8 @@ TEST(AggregatedGaussian, IsTheGaussianOfTheHonestNoise) {
 }
 
 TEST(RingSum, IsTheGaussianAndThePaperIsLoose) {
-  // ten passes, each with the classical noise for (1, 1e-8), and δ' = 1e-7: sqrt(20 log(1e7)) + 10 (e - 1)
+  // ten passes, each with the classical noise for (1, 1e-8), and δ' = 1e-7: sqrt(20 log(1e7)) + 10
+  // (e - 1)
   EXPECT_NEAR(cost("10 * ring_sum(6.107)", 2e-7, Method::theorem), 35.1, 0.05);
   EXPECT_EQ(cost("10 * ring_sum(6.107)", 2e-7), cost("10 * gaussian(6.107)", 2e-7));
   EXPECT_LT(cost("10 * ring_sum(6.107)", 2e-7), 3.06);
@@ -133,14 +135,15 @@ TEST(GopaLeaves, AreOrderedAndBeatTheirTheorems) {
   EXPECT_LE(exact, cost("gopa_connected(1.676, 3.784, 1000)", 1e-5));
   EXPECT_LE(cost("gopa_connected(1.676, 2184.1, 1000)", 1e-5, Method::theorem), 0.1005);
   EXPECT_LE(cost("gopa_connected(1.676, 2184.1, 1000)", 1e-5), cost("gopa_connected(1.676, 2184.1, 1000)", 1e-5, Method::theorem));
-  // masks that are far wider than the own noise leave a curator's noise
+  // With masks that are much wider than the independent noise, the result is the noise of a trusted
+  // curator.
   EXPECT_NEAR(cost("gopa_complete(1, 1e6, 100)", 1e-5), cost("gaussian(10)", 1e-5), 1e-6);
-  // no masks worth the name leave local noise
+  // With tiny masks the result is local noise.
   EXPECT_NEAR(cost("gopa_complete(1, 1e-6, 100)", 1e-5), cost("gaussian(1)", 1e-5), 1e-6);
   EXPECT_NEAR(cost("2 * gopa_complete(1, 1, 50)", 1e-5), cost("group(1, gopa_complete(1, 1, 50, sensitivity=1.4142135623730951))", 1e-5), 1e-9);
 }
 
-TEST(GopaLeaves, PutABadGraphIntoDelta) {
+TEST(GopaLeaves, CountABadGraphAsDelta) {
   const std::string plan = "gopa_random(0.611, 44.8, 10000, 10000, 105, 2.666e-8)";
   EXPECT_THROW(cost("gopa_random(0.611, 44.8, 10000, 10000, 100, 2.666e-8)", 1e-7), OutsideConditions);
   EXPECT_TRUE(std::isinf(cost(plan, 5e-8)));  // less than three times the graph's
@@ -186,7 +189,7 @@ TEST(Walk, IsTheMixtureOverTheWalk) {
   }
 }
 
-// A split mixture is above the whole one at every ε, and has its total variation.
+// A split mixture has a larger δ at every ε, and an equal total variation.
 TEST(GaussianMixture, IsSplitFromAbove) {
   std::vector<GaussianComponent> shares;
   for (int i = 1; i <= 20; ++i) shares.push_back({0.03 * i * i, Real(1) / 20});
@@ -214,7 +217,7 @@ TEST(Walk, ReproducesTheFigures) {
   EXPECT_NEAR(cost("100 * walk_sum(20, 1000)", 1e-7), 0.107, 0.003);
 }
 
-TEST(Walk, IsLocalWhereEverybodyElseColludes) {
+TEST(Walk, IsLocalIfEverybodyElseColludes) {
   for (const int n : {2, 5, 100}) {
     const std::string plan = "7 * walk_sgd(3, " + std::to_string(n) + ", colluders=" + std::to_string(n - 1) + ", sensitivity=2)";
     EXPECT_EQ(cost(plan, 1e-5), cost("7 * gaussian(3, sensitivity=2)", 1e-5)) << n;
@@ -230,7 +233,7 @@ TEST(RingHistogram, IsReportsShuffledOverAPass) {
   EXPECT_LT(cost("10 * ring_histogram(0.9, 2, 10001)", 1e-6), 0.3 * cost("10 * ring_histogram(0.9, 2, 10001)", 1e-6, Method::theorem));
 }
 
-TEST(TheoremRow, StandsInACompareOfTheseLeavesAlone) {
+TEST(TheoremRow, IsPartOfComparesOfTheseLeavesOnly) {
   const auto has = [](const std::string& plan) {
     const auto rows = compare(parse(plan), Delta(1e-6));
     return std::any_of(rows.begin(), rows.end(), [](const Comparison& row) { return row.method == Method::theorem; });
@@ -242,8 +245,8 @@ TEST(TheoremRow, StandsInACompareOfTheseLeavesAlone) {
   EXPECT_THROW(cost("gaussian(1)", 1e-6, Method::theorem), OutsideConditions);
 }
 
-// The lines of one table must not contradict each other, however many collude.
-TEST(TheoremRow, IsNeverBelowWhatIsProvedFromBelow) {
+// The bounds of one table must not contradict each other for any number of colluders.
+TEST(TheoremRow, IsNeverBelowALowerBound) {
   for (const char* plan : {"100 * walk_sgd(20, 10, colluders=9)", "1000 * walk_sgd(20, 1000, colluders=990)",
                            "1000 * walk_sgd(20, 1000, colluders=999)", "70 * walk_sgd(20, 2)", "10000 * walk_sgd(20, 1000, colluders=900)"}) {
     const auto rows = compare(parse(plan), Delta(1e-5));
@@ -264,9 +267,9 @@ TEST(TheoremRow, IsNeverBelowWhatIsProvedFromBelow) {
 TEST(Calibration, FindsTheNoiseOfEachLeaf) {
   for (const char* plan : {"aggregated_gaussian(?, 10)", "gopa_complete(?, 4, 100)", "100 * walk_sgd(?, 1000)"}) {
     const Plan hole = parse(plan);
-    const auto found = calibrate(hole, Epsilon(0.5), Delta(1e-6));
-    EXPECT_LE(cost(print(found.plan), 1e-6), 0.5) << plan;
-    EXPECT_GE(cost(print(found.plan), 1e-6), 0.49) << plan;
+    const auto result = calibrate(hole, Epsilon(0.5), Delta(1e-6));
+    EXPECT_LE(cost(print(result.plan), 1e-6), 0.5) << plan;
+    EXPECT_GE(cost(print(result.plan), 1e-6), 0.49) << plan;
   }
 }
 

@@ -1,4 +1,5 @@
-// Filters and odometers: docs/theory/filters.md, sentence by sentence; and analysts who try to beat them.
+// Filters and odometers: the statements of docs/theory/filters.md, and analysts who try to exceed
+// the budget.
 #include "sotto/accounting/filter.hpp"
 
 #include <gtest/gtest.h>
@@ -11,13 +12,13 @@
 #include <vector>
 
 #include "sotto/accounting/account.hpp"
-#include "sotto/accounting/approximate_gdp.hpp"
-#include "sotto/accounting/concentrated.hpp"
-#include "sotto/accounting/currencies.hpp"
+#include "accounting/api/approximate_gdp.hpp"
+#include "accounting/api/concentrated.hpp"
+#include "accounting/api/currencies.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/plan/text.hpp"
-#include "sotto/privacy/conversions.hpp"
-#include "sotto/privacy/gaussian.hpp"
+#include "privacy/api/conversions.hpp"
+#include "privacy/api/gaussian.hpp"
 
 namespace sotto {
 namespace {
@@ -42,7 +43,7 @@ int admitted(Filter filter, const Plan& event, int tries) {
   return count;
 }
 
-// --- Sums, at their edges ---
+// --- Sums at their limits ---
 
 TEST(Filter, EventsWhoseNumbersAddUpToTheBudgetAreAdmittedAndNoMore) {
   EXPECT_EQ(admitted(Filter(ApproximateBudget{1}), pure(0.1), 20), 10);
@@ -60,7 +61,7 @@ TEST(Filter, EventsWhoseNumbersAddUpToTheBudgetAreAdmittedAndNoMore) {
   EXPECT_EQ(admitted(Filter(GdpBudget{0.3}), gaussian(10), 200), 9);
 }
 
-TEST(Filter, TheLimitIsWhatIsEnforcedAndClaimed) {
+TEST(Filter, TheLimitIsEnforcedAndClaimed) {
   const Filter filter(ApproximateBudget{1, 1e-6});
   EXPECT_GE(filter.limit().amount, 1 + room);
   EXPECT_LE(filter.limit().amount, 1 + 2 * room);
@@ -71,7 +72,7 @@ TEST(Filter, TheLimitIsWhatIsEnforcedAndClaimed) {
   EXPECT_EQ(filter.claim(Delta(0.9e-6)).epsilon, infinity);
 }
 
-TEST(Filter, TheRoomHoldsNoFurtherEvent) {
+TEST(Filter, TheAllowanceForRoundingAdmitsNoFurtherEvent) {
   Filter filter(ApproximateBudget{1});
   ASSERT_TRUE(filter.admit(pure(1)));
   EXPECT_FALSE(filter.admit(pure(2 * room)));
@@ -79,7 +80,7 @@ TEST(Filter, TheRoomHoldsNoFurtherEvent) {
   EXPECT_FALSE(filter.admit(pure(room)));
 }
 
-TEST(Filter, AFullBudgetTakesNothingHoweverSmall) {
+TEST(Filter, AFullBudgetAdmitsNoEventHoweverSmall) {
   Filter filter(ApproximateBudget{1});
   ASSERT_TRUE(filter.admit(pure(1)));
   ASSERT_TRUE(filter.admit(pure(next_down(filter.left().amount))));  // stands for reals up to what is left
@@ -90,7 +91,7 @@ TEST(Filter, AFullBudgetTakesNothingHoweverSmall) {
   EXPECT_TRUE(filter.admit(pure(0)));
 }
 
-TEST(Filter, WhatWasSpentIsTheSumRoundedUp) {
+TEST(Filter, SpentIsTheSumRoundedUp) {
   Filter filter(ApproximateBudget{1, 1e-5});
   const Decision first = filter.admit(approx(0.25, 1e-6));
   ASSERT_TRUE(first);
@@ -106,7 +107,7 @@ TEST(Filter, WhatWasSpentIsTheSumRoundedUp) {
   EXPECT_NEAR(filter.left().delta, 7e-6, 1e-19);
 }
 
-TEST(Filter, AMillionTinyChargesDoNotSlipThrough) {
+TEST(Filter, AMillionTinyChargesAreCounted) {
   const Plan tiny = pure(1e-6);
   Filter filter(ApproximateBudget{1});
   int count = 0;
@@ -138,7 +139,7 @@ TEST(Filter, ARefusedEventCostsNothing) {
   EXPECT_TRUE(filter.admit(zcdp(0.2)));  // what fits is admitted afterwards
 }
 
-TEST(Filter, ARefusalSaysHowMuchIsMissingAndOfWhat) {
+TEST(Filter, ARefusalSaysHowMuchIsMissingInWhichCurrency) {
   Filter filter(ZcdpBudget{0.5, 1e-6});
   ASSERT_TRUE(filter.admit(zcdp(0.25)));
   const Decision rho = filter.admit(zcdp(0.75));
@@ -169,9 +170,9 @@ TEST(Filter, PureIsADeltaOfZero) {
   EXPECT_FALSE(Filter(RenyiBudget{2, 1}).admit(approx(0.1, 1e-9)));
 }
 
-// --- What an event costs ---
+// --- The cost of an event ---
 
-TEST(Filter, AnEventCostsWhatTheAccountantsSay) {
+TEST(Filter, AnEventCostsItsGuarantee) {
   const Plan event = 3 * laplace(2) + gaussian(4) + approx(0.5, 1e-8);
   const Charge zcdp = Filter(ZcdpBudget{10, 1e-6}).admit(event).cost;
   EXPECT_GE(zcdp.amount, 3 * (0.5 + std::exp(-0.5) - 1) + 1.0 / 32 + 0.5 * std::tanh(0.25) - 1e-15);
@@ -184,7 +185,7 @@ TEST(Filter, AnEventCostsWhatTheAccountantsSay) {
   EXPECT_EQ(Filter(ApproximateBudget{10}).admit(group(2, laplace(4))).cost.amount, 0.5);
 }
 
-TEST(Filter, EventsWithoutACostAreSentToAFilterThatHasOne) {
+TEST(Filter, ARefusedEventNamesTheCurrenciesInWhichItHasACost) {
   const std::string sampled = refusal(Filter(ZcdpBudget{1}, Relation::add_remove), "poisson(0.1, gaussian(1))");
   EXPECT_TRUE(mentions(sampled, "zCDP is not amplified by sampling")) << sampled;
   EXPECT_TRUE(mentions(sampled, "Rényi divergence of a small order")) << sampled;
@@ -218,7 +219,7 @@ TEST(Filter, EveryEventHasTheFiltersRelation) {
     EXPECT_EQ(refusal(filter(relation), "gaussian(5)"), "not refused");
     EXPECT_EQ(filter(relation).relation(), relation);
   }
-  // as stated: two events that fix different relations must not meet, so neither is taken
+  // As stated: two events that fix different relations must not be combined, so both are refused.
   EXPECT_TRUE(mentions(refusal(filter(Relation::as_stated), poisson), "fixes add-remove"));
   EXPECT_TRUE(mentions(refusal(filter(Relation::as_stated), without), "fixes replace-one"));
 }
@@ -234,9 +235,9 @@ TEST(Filter, NumbersOutOfRangeAreRefused) {
   EXPECT_THROW(Filter(ZcdpBudget{std::numeric_limits<double>::max()}), InvalidValue);
 }
 
-// --- What is claimed ---
+// --- Claims ---
 
-TEST(Filter, TheClaimIsTheBudgetsWhateverWasSpent) {
+TEST(Filter, TheClaimIsTheBudgetsAfterAnyCharges) {
   Filter filter(ZcdpBudget{0.5});
   const Claim before = filter.claim(Delta(1e-6));
   ASSERT_TRUE(filter.admit(zcdp(0.3)));
@@ -262,9 +263,10 @@ TEST(Filter, TheClaimOfEachBudgetIsItsConversion) {
   }
 }
 
-// --- Analysts who try to beat the filter ---
+// --- Analysts who try to exceed the budget ---
 
-// Always asks for the most that is left, or more, or a little less, and for what costs nothing on paper.
+// Requests the remaining budget, slightly more, slightly less, and events that seem to cost
+// nothing.
 TEST(Filter, AGreedyAnalystNeverExceedsTheBudget) {
   std::mt19937 random(7);
   std::uniform_real_distribution<double> factor(0.2, 1.3);
@@ -283,7 +285,7 @@ TEST(Filter, AGreedyAnalystNeverExceedsTheBudget) {
       EXPECT_EQ(decision.admitted, decision.missing == Charge{});
       EXPECT_EQ(decision.admitted, decision.reason.empty());
       if (!decision) continue;
-      rho += zcdp_of(event, RhoLine::better).rho;
+      rho += zcdp_of(event, RhoConversion::better).rho;
       delta += round % 3 == 2 ? Real::reading(ask_delta) : Real(0);
     }
     EXPECT_LE(rho.upper(), 0.5 * (1 + 2 * room));
@@ -294,8 +296,8 @@ TEST(Filter, AGreedyAnalystNeverExceedsTheBudget) {
   }
 }
 
-// A game of randomized response on one bit: every path of answers, with its exact probability under both neighbours.
-// The analyst picks the next ε from the answers so far; 0 stops.
+// A game of randomized response on one bit: every path of answers, with its exact probability under
+// both neighbours. The analyst chooses the next ε from the answers so far; 0 stops.
 struct Path {
   double p, q;      // its probability if the bit is 1, and if it is 0
   double reported;  // what the odometer says at its end
@@ -343,7 +345,7 @@ int ones_ahead(const std::vector<int>& answers) {
   return ahead;
 }
 
-// What is left in ρ as an ε, approximately: ρ is about ε²/2.
+// The remaining ρ as an approximate ε: ρ is about ε²/2.
 double affordable(double rho) { return std::sqrt(2 * rho); }
 
 std::vector<Analyst> analysts() {
@@ -386,8 +388,8 @@ TEST(Filter, TheGameSpendsItsBudget) {  // else the test above would say little
   EXPECT_LT(divergence_of(paths, filter.claim(Delta(0)).epsilon), 1e-12);
 }
 
-// Two Gaussian answers; the second μ depends on the first answer and uses up what is left of μ². The exact divergence
-// is one integral over the first answer.
+// Two Gaussian answers; the second μ depends on the first answer and spends the remaining μ². The
+// exact divergence is one integral over the first answer.
 TEST(Filter, TheExactLossOfAnAdaptiveGaussianGameIsWithinTheClaim) {
   const auto normal = [](double x) { return 0.5 * std::erfc(-x / std::sqrt(2.0)); };
   for (const double mu : {0.5, 1.0, 2.0}) {
@@ -415,9 +417,9 @@ TEST(Filter, TheExactLossOfAnAdaptiveGaussianGameIsWithinTheClaim) {
   }
 }
 
-// --- Gaussian DP with slack ---
+// --- Approximate Gaussian DP ---
 
-TEST(GdpFilter, ChargesMuSquaredAndTheSlackThatWasNamed) {
+TEST(GdpFilter, ChargesMuSquaredAndTheNamedSlack) {
   const Plan training = parse("1000 * poisson(0.01, gaussian(1))");
   Filter filter(GdpBudget{2, 1e-7}, Relation::add_remove);
   const Decision decision = filter.admit(training, Delta(1e-8));
@@ -432,7 +434,7 @@ TEST(GdpFilter, ChargesMuSquaredAndTheSlackThatWasNamed) {
   EXPECT_THROW((void)Filter(GdpBudget{2, 1e-7}, Relation::replace_one).admit(training, Delta(1e-8)), OutsideConditions);
 }
 
-TEST(GdpFilter, GaussiansUseNoSlackWhateverIsNamed) {
+TEST(GdpFilter, GaussiansUseNoSlack) {
   Filter filter(GdpBudget{1, 1e-7});
   ASSERT_TRUE(filter.admit(gaussian(2), Delta(1e-8)));
   ASSERT_TRUE(filter.admit(gaussian(2)));
@@ -444,7 +446,7 @@ TEST(GdpFilter, GaussiansUseNoSlackWhateverIsNamed) {
   EXPECT_THROW((void)filter.admit(gaussian(100) + approx(0, 8e-8), Delta(7e-8)), OutsideConditions);
 }
 
-TEST(GdpFilter, WithoutANameTheSlackIsSharedAsMuSquaredIs) {
+TEST(GdpFilter, TheDefaultSlackIsProportionalToMuSquared) {
   const GdpBudget budget{2, 1e-7};
   EXPECT_EQ(slack_share(budget, 2), 1e-7);
   EXPECT_EQ(slack_share(budget, 3), 1e-7);
@@ -463,7 +465,7 @@ TEST(GdpFilter, WithoutANameTheSlackIsSharedAsMuSquaredIs) {
   EXPECT_LE(filter.spent().delta, filter.limit().delta);
 }
 
-TEST(GdpFilter, ClaimsTheExactProfileAtWhatTheSlackLeaves) {
+TEST(GdpFilter, ClaimsTheExactProfileAtTheRemainingDelta) {
   const Filter filter(GdpBudget{0.8, 1e-7});
   const double left = (1e-6 - 1e-7) / (1 - 1e-7);
   EXPECT_NEAR(filter.claim(Delta(1e-6)).epsilon, epsilon(gdp(0.8), Delta(left)).value.upper, 1e-9);
@@ -474,8 +476,9 @@ TEST(GdpFilter, ClaimsTheExactProfileAtWhatTheSlackLeaves) {
   EXPECT_THROW(Filter(GdpBudget{1, -1e-9}), InvalidValue);
 }
 
-// Randomized response, then one of two sampled events as the answer says, which use up what is left: the exact divergence of the whole
-// interaction, removing and adding the record, is within the claim at every ε.
+// Randomized response, then one of two sampled events depending on the answer, which spend the
+// remaining budget. The exact divergence of the whole interaction, for removing and adding the
+// record, is within the claim at every ε.
 TEST(GdpFilter, TheExactLossOfAnAdaptiveGameIsWithinTheClaim) {
   const double q = 0.1;
   const auto response = [](bool answer, bool present) { return answer == present ? 0.6 : 0.4; };
@@ -517,34 +520,34 @@ TEST(GdpFilter, TheExactLossOfAnAdaptiveGameIsWithinTheClaim) {
   }
 }
 
-TEST(Currencies, BudgetsOfOnePromiseClaimIt) {
+TEST(Currencies, BudgetsOfOneGuaranteeClaimIt) {
   for (const double eps : {0.5, 3.0}) {
     const std::vector<Budget> budgets = budgets_for(eps, 1e-6, 1e-7);
     ASSERT_EQ(budgets.size(), 4U);
     for (const Budget& budget : budgets) {
-      EXPECT_LE(Filter(budget).claim(Delta(1e-6)).epsilon, eps * (1 + 1e-14)) << name_of_currency(budget);
-      EXPECT_GT(Filter(budget).claim(Delta(1e-6)).epsilon, eps * (1 - 1e-4)) << name_of_currency(budget);
+      EXPECT_LE(Filter(budget).claim(Delta(1e-6)).epsilon, eps * (1 + 1e-14)) << currency_name(budget);
+      EXPECT_GT(Filter(budget).claim(Delta(1e-6)).epsilon, eps * (1 - 1e-4)) << currency_name(budget);
     }
   }
 }
 
-TEST(Currencies, ARefusalKnowsWhereLaplaceNoiseIsCheaper) {
+TEST(Currencies, ARefusalNamesACheaperCurrencyForLaplaceNoise) {
   const GdpBudget budget{gdp_budget_mu(1, 1e-6, 1e-7), 1e-7};
-  const std::string few = cheaper_elsewhere(budget, Relation::add_remove, laplace(2));
+  const std::string few = cheaper_budget_hint(budget, Relation::add_remove, laplace(2));
   EXPECT_TRUE(mentions(few, "counts epsilon")) << few;
-  const std::string training = cheaper_elsewhere(budget, Relation::add_remove, parse("1000 * poisson(0.002, gaussian(1))"));
+  const std::string training = cheaper_budget_hint(budget, Relation::add_remove, parse("1000 * poisson(0.002, gaussian(1))"));
   EXPECT_EQ(training, "");
-  EXPECT_EQ(cheaper_elsewhere(budget, Relation::add_remove, gaussian(3)), "");
+  EXPECT_EQ(cheaper_budget_hint(budget, Relation::add_remove, gaussian(3)), "");
   for (const Budget& other : budgets_for(1, 1e-6, 1e-7)) {
-    const auto part = part_of(other, Relation::add_remove, gaussian(30));
+    const auto part = budget_fraction(other, Relation::add_remove, gaussian(30));
     ASSERT_TRUE(part.has_value());
-    EXPECT_GE(*part, 0.999 * *part_of(budget, Relation::add_remove, gaussian(30))) << name_of_currency(other);
+    EXPECT_GE(*part, 0.999 * *budget_fraction(budget, Relation::add_remove, gaussian(30))) << currency_name(other);
   }
 }
 
 // --- Odometers ---
 
-TEST(Odometer, SumsOfEpsilonAreReadAsTheyAre) {
+TEST(Odometer, TheReadingOfEpsilonIsItsSum) {
   Odometer odometer(EpsilonGauge{1e-6});
   EXPECT_EQ(odometer.reading().epsilon, 0);
   odometer.record(pure(0.5));
@@ -571,7 +574,7 @@ TEST(Odometer, ARenyiReadingIsTheSumAndOneTerm) {
   EXPECT_EQ(aside.record(approx(0, 1e-9)).epsilon, infinity);
 }
 
-TEST(Odometer, AZcdpReadingIsTheBestLine) {
+TEST(Odometer, AZcdpReadingIsTheBestLinearBound) {
   const double delta = 1e-6;
   for (const double rho : {1e-5, 0x1p-10, 0.003, 0.1, 1.0, 7.0, 300.0}) {
     const double reading = Odometer(ZcdpGauge{delta}).record(zcdp(rho)).epsilon;
@@ -607,7 +610,7 @@ TEST(Odometer, TheExactLossOfAnAdaptiveGameIsWithinTheReadings) {
   for (const double delta : {1e-4, 1e-2, 0.2}) {
     for (const Gauge& gauge : {Gauge(EpsilonGauge{}), Gauge(ZcdpGauge{delta}), Gauge(ZcdpGauge{delta, 0, 0.1}), Gauge(RenyiGauge{3, delta})}) {
       for (const Analyst& analyst : analysts()) {
-        // 100 is no limit here: this analyst never has less than 1 left
+        // The limit 100 is never reached: this analyst always has at least 1 left.
         const auto bounded = [&](const std::vector<int>& a, double) { return analyst(a, 0.3); };
         double forward = 0;
         double backward = 0;
@@ -623,7 +626,7 @@ TEST(Odometer, TheExactLossOfAnAdaptiveGameIsWithinTheReadings) {
   }
 }
 
-TEST(Odometer, RefusesWhatAFilterRefuses) {
+TEST(Odometer, RefusesTheEventsThatAFilterRefuses) {
   Odometer odometer(ZcdpGauge{1e-6});
   const Claim before = odometer.record(zcdp(0.1));
   EXPECT_THROW(odometer.record(parse("randomized_response(0.75)")), OutsideConditions);

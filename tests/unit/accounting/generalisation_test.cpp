@@ -1,4 +1,4 @@
-#include "sotto/accounting/generalisation.hpp"
+#include "accounting/api/generalisation.hpp"
 
 #include <gtest/gtest.h>
 
@@ -39,8 +39,9 @@ TEST(GeneralisationGap, IsTheTotalVariationThatEpsilonAndDeltaAllow) {
   EXPECT_NEAR(generalisation_gap(Real(epsilon), Real(delta), Relation::replace_one).upper(), delta + (1 - delta) * std::tanh(epsilon / 2), 1e-12);
 }
 
-TEST(GeneralisationGap, IsTwiceWhatRandomizedResponseReaches) {
-  // one record, a fair bit: the released bit is right with e^ε/(1 + e^ε), and about a new record half the time
+TEST(GeneralisationGap, IsTwiceTheGapOfRandomizedResponse) {
+  // one record, a fair bit: the released bit is right with e^ε/(1 + e^ε), and about a new record
+  // half the time
   for (const double epsilon : {0.1, 1.0, 3.0}) {
     const double reached = std::exp(epsilon) / (1 + std::exp(epsilon)) - 0.5;
     EXPECT_NEAR(generalisation_gap(Real(epsilon), Real(0), Relation::replace_one).upper(), 2 * reached, 1e-12);

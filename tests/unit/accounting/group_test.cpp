@@ -1,4 +1,5 @@
-// Groups of units, leaf by leaf: no bound for a group is below what an attack on its units together reaches. Attacks are summed or integrated here.
+// Groups of units for every leaf: no bound for a group is below the success of an attack on all its
+// units. The attacks are summed or integrated here.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -88,7 +89,8 @@ Attack shuffled_attack(double truth, int n, int k) {
   return discrete_attack(convolved(others, binomial(k, truth)), convolved(others, binomial(k, 1 - truth)));
 }
 
-// Staircase noise at γ = 1/(1 + e^(ε/2)) with sensitivity 1, moved by k: constant between the corners of both.
+// Staircase noise at γ = 1/(1 + e^(ε/2)) with sensitivity 1, moved by k: constant between the
+// corners of both.
 Attack staircase_attack(double epsilon, int k) {
   const double gamma = 1 / (1 + std::exp(epsilon / 2));
   const auto density = [=](double x) {
@@ -112,7 +114,8 @@ Attack staircase_attack(double epsilon, int k) {
   return discrete_attack(p, q);
 }
 
-// μ² of users first, …, first + k - 1 of a graph who all move by 1: xᵀ(own² I + mask² L)⁻¹x, by elimination.
+// μ² of users first, …, first + k - 1 of a graph who all move by 1: xᵀ(own² I + mask² L)⁻¹x, by
+// elimination.
 double graph_mu(const std::vector<std::pair<int, int>>& edges, int users, double own, double mask, int first, int k) {
   std::vector<std::vector<double>> a(static_cast<std::size_t>(users), std::vector<double>(static_cast<std::size_t>(users) + 1, 0));
   const auto at = [&](int i, int j) -> double& { return a[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)]; };
@@ -194,7 +197,7 @@ std::vector<std::pair<int, int>> path(int users) {
 
 double truth_of(double local) { return 1 / (1 + std::exp(-local)); }
 
-// An attack for every leaf; sampled and parallel plans besides.
+// An attack for every leaf, and for sampled and parallel plans.
 std::vector<Case> cases() {
   const auto discrete_gaussian = [](double sigma) { return [sigma](int x) { return std::exp(-x * x / (2 * sigma * sigma)); }; };
   const auto discrete_laplace = [](double b) { return [b](int x) { return std::exp(-std::abs(x) / b); }; };
@@ -231,7 +234,8 @@ std::vector<Case> cases() {
       {"aggregated_gaussian(1, 9)", [](int k) { return gaussian_attack(k / 3.0); }},
       {"gopa_complete(2, 5, 8)", [](int k) { return gaussian_attack(graph_mu(complete(8), 8, 2, 5, 0, std::min(k, 8))); }},
       {"gopa_connected(2, 5, 8)", [](int k) { return gaussian_attack(graph_mu(path(8), 8, 2, 5, 0, std::min(k, 8))); }},
-      // the complete graph is better than any random one; for each of the group the graph may be bad, and nobody sees which
+      // the complete graph is better than any random one; for each of the group the graph may be
+      // bad, and nobody sees which
       {"gopa_random(30, 300, 1000, 1000, 95, 1e-7)", [](int k) { return gaussian_attack(k / (30 * std::sqrt(1000.0))); }},
       {"shuffle(1, 12)", [](int k) { return shuffled_attack(truth_of(1), 12, k); }},
       {"ring_sum(4)", [](int k) { return gaussian_attack(k / 4.0); }},
@@ -253,7 +257,7 @@ std::vector<Case> cases() {
       {"zcdp(0.02)", [](int k) { return gaussian_attack(k * 0.2); }},
       {"tcdp(0.02, 100)", [](int k) { return gaussian_attack(k * 0.2); }},
       {"gdp(0.3)", [](int k) { return gaussian_attack(k * 0.3); }},
-      // not leaves
+      // operators
       {"poisson(0.2, gaussian(1))", [](int k) { return mixture_attack(binomial(k, 0.2), 1); }},
       {"without_replacement(1, 10, gaussian(1))",
        [](int k) {
@@ -263,7 +267,7 @@ std::vector<Case> cases() {
   };
 }
 
-TEST(Groups, AreNeverBelowAnAttackOnTheirUnitsTogether) {
+TEST(Groups, AreNeverBelowAnAttackOnAllTheirUnits) {
   for (const Case& one : cases()) {
     for (const int k : {1, 2, 5}) {
       const Plan plan = parse("group(" + std::to_string(k) + ", " + one.plan + ")");
@@ -276,8 +280,8 @@ TEST(Groups, AreNeverBelowAnAttackOnTheirUnitsTogether) {
   }
 }
 
-// Where a group has a law of its own, the attack is all there is.
-TEST(Groups, OfNoiseAreWhatTheAttackReaches) {
+// For noise the attack is optimal, so it attains the bound for a group.
+TEST(Groups, OfNoiseAreAttainedByTheAttack) {
   const std::set<std::string> exact{
       "gaussian(2)", "laplace(3)", "discrete_gaussian(1.5)",    "discrete_gaussian(0.4)",      "discrete_laplace(3)", "arsinh(0.05, 60)",
       "ring_sum(4)", "gdp(0.3)",   "aggregated_gaussian(1, 9)", "walk_sum(2, 20, colluders=3)"};

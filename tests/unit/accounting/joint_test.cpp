@@ -1,4 +1,5 @@
-// Several mechanisms on one sample: one use against the amplified profile of the base, limits, and order.
+// Several mechanisms on one sample: one use against the amplified profile of the base, limits, and
+// order.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,13 +8,14 @@
 #include <vector>
 
 #include "sotto/accounting/account.hpp"
-#include "sotto/accounting/pld.hpp"
+#include "accounting/api/pld.hpp"
 #include "sotto/plan/text.hpp"
 
 namespace sotto {
 namespace {
 
-// From above by losses that dominate, from below by losses that are reached; without replacement none are known.
+// Brackets δ from above by dominating losses and from below by attained ones; none of the latter
+// are known without replacement.
 Bound epsilon_at(const std::string& plan, double delta) {
   const PlanLoss above = loss_of(parse(plan), Side::upper);
   const Bound bracket = composed_epsilon(above, {delta, delta});
@@ -32,8 +34,9 @@ Bound delta_at(const std::string& plan, double epsilon) {
 const std::vector<std::string> bodies{"gaussian(1) + laplace(2)", "gaussian(3) + laplace(1)", "gaussian(2) + 2 * laplace(4) + pure(0.5)",
                                       "gaussian(20) + laplace(1)", "gaussian(1) + 40 * pure(0.05)"};
 
-// One use has s δ(log(1 + (e^ε - 1)/s)) when the record is removed, δ of the base, and b δ(log(as/b)), b = 1 - a(1-s), when it is added;
-// without replacement the first of them. The base is not sampled, and its transforms have closed forms.
+// One use has s δ(log(1 + (e^ε - 1)/s)) when the record is removed, δ of the base, and b
+// δ(log(as/b)), b = 1 - a(1-s), when it is added; without replacement the first of them. The base
+// is not sampled, and its transforms have closed forms.
 TEST(Joint, OneUseHasTheAmplifiedProfile) {
   for (const std::string& body : bodies) {
     for (const double s : {0.05, 0.5}) {
@@ -55,7 +58,7 @@ TEST(Joint, OneUseHasTheAmplifiedProfile) {
   }
 }
 
-TEST(Joint, NoiseWithoutEndIsNoNoise) {
+TEST(Joint, HugeNoiseCostsLikeItsAbsence) {
   const std::vector<std::pair<std::string, std::string>> limits{
       {"1000 * poisson(0.01, gaussian(2) + laplace(1e9))", "1000 * poisson(0.01, gaussian(2))"},
       {"20 * poisson(0.2, gaussian(1000000) + laplace(1))", "20 * poisson(0.2, laplace(1))"},
@@ -105,7 +108,8 @@ TEST(Joint, SeveralLaplaceStepsAreBracketed) {
     EXPECT_GT(answer.value.lower, 0) << plan;
     EXPECT_LE(answer.value.upper, 1.05 * answer.value.lower) << plan;
   }
-  // a Gaussian that is really there is cheaper than none plus the one that is added for three steps, and dearer than two steps
+  // The plan's Gaussian costs less than the Gaussian that is added to smooth three Laplace steps,
+  // and more than two steps.
   const Bound three = epsilon_at("100 * poisson(0.05, 3 * laplace(3) + gaussian(100))", 1e-5);
   EXPECT_GT(three.lower, epsilon_at("100 * poisson(0.05, 2 * laplace(3))", 1e-5).upper);
   EXPECT_GE(three.upper, epsilon(parse("100 * poisson(0.05, 3 * laplace(3))"), Delta(1e-5), {.by = Method::pld}).value.lower);

@@ -1,4 +1,4 @@
-// The leaves' descriptions against one another, and plans as events.
+// The values of each leaf's description agree with each other; plans as events.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "accounting/events.hpp"
+#include "accounting/events/events.hpp"
 #include "accounting/leaves/leaf.hpp"
 #include "sotto/plan/text.hpp"
-#include "sotto/privacy/conversions.hpp"
+#include "privacy/api/conversions.hpp"
 
 namespace sotto {
 namespace {
@@ -90,8 +90,8 @@ TEST(Leaves, ThePureEpsilonIsThePairsLargestLoss) {
 TEST(Leaves, RhoBoundsTheRenyiCurve) {
   for (const std::string& text : leaves) {
     const auto leaf = leaf_of(parse(text), 1);
-    for (const RhoLine line : {RhoLine::classic, RhoLine::better}) {
-      const auto known = leaf->rho(line);
+    for (const RhoConversion conversion : {RhoConversion::classic, RhoConversion::better}) {
+      const auto known = leaf->rho(conversion);
       const auto* rho = std::get_if<Proved<Real>>(&known);
       if (rho == nullptr) continue;
       for (const double order : orders) {
@@ -105,8 +105,8 @@ TEST(Leaves, AGroupCostsAtLeastOneUnit) {
   for (const std::string& text : leaves) {
     const auto one = leaf_of(parse(text), 1);
     const auto three = leaf_of(parse(text), 3);
-    EXPECT_GE(three->approximate(1e-6, accounting_detail::GaussianLine::exact).value.epsilon.upper(),
-              one->approximate(1e-6, accounting_detail::GaussianLine::exact).value.epsilon.upper())
+    EXPECT_GE(three->approximate(1e-6, accounting_detail::GaussianConversion::exact).value.epsilon.upper(),
+              one->approximate(1e-6, accounting_detail::GaussianConversion::exact).value.epsilon.upper())
         << text;
     for (const double order : orders) {
       const auto more = three->renyi(order, Side::upper);
@@ -117,12 +117,12 @@ TEST(Leaves, AGroupCostsAtLeastOneUnit) {
   }
 }
 
-TEST(Leaves, WhatIsRefusedSaysWhatToType) {
+TEST(Leaves, ARefusalNamesAMethod) {
   for (const std::string text :
        {"rdp(4, 0.1)", "tcdp(0.1, 8)", "zcdp(0.2)", "catastrophe(1, 1e-6)", "arsinh(0.001, 9)", "discrete_laplace(1, 30000)"}) {
     const auto leaf = leaf_of(parse(text), 1);
     const auto pair = leaf->pair();
-    const auto rho = leaf->rho(RhoLine::better);
+    const auto rho = leaf->rho(RhoConversion::better);
     const auto* no_pair = std::get_if<accounting_detail::Refusal>(&pair);
     const auto* no_rho = std::get_if<accounting_detail::Refusal>(&rho);
     ASSERT_TRUE(no_pair != nullptr || no_rho != nullptr) << text;
@@ -134,7 +134,7 @@ TEST(Leaves, WhatIsRefusedSaysWhatToType) {
   }
 }
 
-TEST(Events, EqualPartsAreCountedWhereverTheyStand) {
+TEST(Events, EqualPartsAreCountedAtAllPlaces) {
   const auto events = events_of(parse("2 * (laplace(3) + gaussian(2)) + 5 * laplace(3) + group(1, gaussian(2))"));
   ASSERT_EQ(events.size(), 2U);
   EXPECT_EQ(print(events[0].plan), "laplace(3)");
@@ -161,7 +161,7 @@ TEST(Events, ASampleIsOneEventWithNestedRatesMultiplied) {
   EXPECT_EQ(print(events[0].sampling->body), "laplace(3) + gaussian(2)");
 }
 
-TEST(Events, PartsInParallelInAGroupAreNotTakenApart) {
+TEST(Events, PartsInParallelInAGroupAreNotFlattened) {
   EXPECT_NE(events_of(parse("parallel(laplace(3), gaussian(2))"))[0].parallel(), nullptr);
   EXPECT_EQ(events_of(parse("group(2, parallel(laplace(3), gaussian(2)))"))[0].parallel(), nullptr);
 }

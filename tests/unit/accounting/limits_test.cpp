@@ -1,4 +1,5 @@
-// Every answer ends: it takes no more work than is allowed by default, and what it says by then holds and is of use. Work is counted, never timed.
+// Every answer ends within the default work limit, and is then valid and useful. Work is counted,
+// never timed.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -6,12 +7,12 @@
 #include <string>
 
 #include "sotto/accounting/calibrate.hpp"
-#include "sotto/accounting/pld.hpp"
-#include "sotto/accounting/privacy_loss_distribution.hpp"
+#include "accounting/api/pld.hpp"
+#include "accounting/api/privacy_loss_distribution.hpp"
 #include "sotto/accounting/tradeoff.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
-#include "sotto/core/work.hpp"
+#include "core/api/work.hpp"
 #include "sotto/plan/text.hpp"
 
 namespace sotto {
@@ -50,7 +51,7 @@ std::string schedule(int phases) {
   return plan;
 }
 
-// These took twenty seconds and 1.6 GB; δ(0) of the third is below δ.
+// These once took twenty seconds and 1.6 GB; δ(0) of the third plan is below δ.
 TEST(Limits, MuchNoiseIsQuickAndNarrow) {
   for (const std::string plan : {"101 * poisson(0.02, gaussian(700))", "101 * poisson(0.02, gaussian(1000))", "10 * poisson(0.02, gaussian(1000))",
                                  "5000 * poisson(0.02, gaussian(1000))"}) {
@@ -63,14 +64,16 @@ TEST(Limits, MuchNoiseIsQuickAndNarrow) {
   EXPECT_EQ(limited("101 * poisson(0.02, gaussian(10000))", 1e-5).answer.value.upper, 0);
 }
 
-// With so much noise the steps are as good as Gaussian: μ = q √k √(e^(1/σ²) - 1), within a part in a hundred.
-TEST(Limits, MuchNoiseCostsWhatTheGaussianLimitSays) {
+// With so much noise the steps are as good as Gaussian: μ = q √k √(e^(1/σ²) - 1), within a part in
+// a hundred.
+TEST(Limits, MuchNoiseCostsTheGaussianLimit) {
   const double mu = 0.02 * std::sqrt(101.0) * std::sqrt(std::expm1(1e-6));
   const double limit = epsilon(gdp(mu), Delta(1e-5)).value.upper;
   EXPECT_NEAR(limited("101 * poisson(0.02, gaussian(1000))", 1e-5).answer.value.upper / limit, 1, 1e-2);
 }
 
-// 140 seconds for one unit's ε at many δ. The total of one unit bounds that of five from below.
+// This once took 140 seconds, for ε of one unit at many δ. The total of one unit is a lower bound
+// for five.
 TEST(Limits, AGroupEnds) {
   const std::string inside = "8874 * poisson(0.0011, gaussian(0.523)) + 8216 * poisson(0.000129, gaussian(0.523))";
   const Limited one = limited("group(5, " + inside + ")", 1e-5);
@@ -84,8 +87,9 @@ TEST(Limits, ManyKindsOfLaplaceEnd) {
   expect_within(plan, 1e-5, 3.6433, 3.6434);
 }
 
-// Phases that all cost as the cheapest, and as the dearest, hold the schedule's cost.
-TEST(Limits, SchedulesEndAndAreHeldByTheirExtremes) {
+// The cost of a schedule lies between the costs with all phases like the cheapest and like the most
+// expensive.
+TEST(Limits, SchedulesEndBetweenTheirExtremes) {
   for (const int phases : {100, 1000}) {
     const std::string plan = schedule(phases);
     double steps = 0;
@@ -98,8 +102,9 @@ TEST(Limits, SchedulesEndAndAreHeldByTheirExtremes) {
   }
 }
 
-// Two of a kind more than few are merged: what they cost is known exactly when all are equal but for the last digits.
-TEST(Limits, MergedKindsHoldWhatTheyMerge) {
+// Plans with many kinds of steps merge similar ones. The cost is known if all steps are equal
+// except for their last digits.
+TEST(Limits, MergedKindsBoundTheirSteps) {
   std::string plan;
   for (int i = 0; i < 40; ++i) {
     plan += (i == 0 ? "10 * poisson(0.0010000" : " + 10 * poisson(0.0010000") + std::to_string(10 + i) + ", gaussian(1))";
@@ -148,14 +153,14 @@ TEST(Limits, EveryCommandEnds) {
 
 TEST(Limits, ACalibrationEndsAndMeetsItsTarget) {
   const WorkLimit all{Allowance{}};
-  const Calibration found =
+  const Calibration result =
       calibrate(parse("3 * poisson(0.001, gaussian(?)) + 5 * poisson(0.0013, gaussian(1.1*?)) + 2 * laplace(20)"), Epsilon(0.5), Delta(1e-6));
   EXPECT_LE(all.spent(), 4 * last_straw * allowance_of({}).work);
-  EXPECT_LE(found.cost.value.upper, 0.5);
+  EXPECT_LE(result.cost.value.upper, 0.5);
 }
 
-// Whatever the work that is left, a bracket holds what much more work proves.
-TEST(Limits, ABracketThatIsCutHoldsTheTruth) {
+// With any remaining work, a bracket holds the result of much more work.
+TEST(Limits, ABracketAtTheWorkLimitHoldsTheTruth) {
   for (const std::string plan :
        {"400 * poisson(0.0015, gaussian(1.01))", "30 * laplace(7)", "50 * discrete_gaussian(3)", "20 * poisson(0.1, laplace(2))",
         "1000 * pure(0.01) + 7 * approx(0.05, 1e-9)", "10 * without_replacement(20, 400, gaussian(1))"}) {
@@ -183,7 +188,7 @@ TEST(Limits, TheSameQuestionGetsTheSameAnswer) {
   EXPECT_EQ(first.upper, second.upper);
 }
 
-TEST(Limits, AnAnswerThatWasCutSaysSo) {
+TEST(Limits, AnAnswerAtTheWorkLimitIsMarked) {
   const Answer cut = limited(schedule(60), 1e-5).answer;
   EXPECT_TRUE(cut.cut);
   EXPECT_FALSE(epsilon(100 * gaussian(10), Delta(1e-5)).cut);
@@ -202,8 +207,8 @@ std::string root_of(const std::string& plan) {
   return answer.derivation.theorem + " [" + answer.derivation.reference + "]";
 }
 
-// Each number names the way it came, with the paper it is from.
-TEST(Certificates, NameTheirWay) {
+// Each bound names its theorem with a reference.
+TEST(Certificates, NameTheirTheorem) {
   const auto says = [](const std::string& plan, const std::string& theorem, const std::string& reference) {
     const std::string root = root_of(plan);
     EXPECT_NE(root.find(theorem), std::string::npos) << plan << ": " << root;

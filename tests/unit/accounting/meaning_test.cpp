@@ -1,4 +1,4 @@
-// One test a sentence of docs/reference/plan.md, "What a plan means".
+// One test for each sentence of "What a plan means" in docs/reference/plan.md.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -6,7 +6,7 @@
 #include <string>
 
 #include "sotto/accounting/account.hpp"
-#include "sotto/accounting/pld.hpp"
+#include "accounting/api/pld.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/plan/text.hpp"
 
@@ -80,12 +80,12 @@ TEST(Meaning, M8_NestedRatesMultiply) {
   EXPECT_NEAR(upper("100 * poisson(0.5, poisson(0.5, gaussian(2)))"), upper("100 * poisson(0.25, gaussian(2))"), 1e-8);
 }
 
-TEST(Meaning, AskedForDigitsAreGivenWhereThereAreAtoms) {
+TEST(Meaning, TheRequestedPrecisionIsMetForAtoms) {
   const Bound fine = cost("100 * laplace(20)", 1e-6, {.precision = 1e-10}).value;
   EXPECT_LE(fine.upper - fine.lower, 1e-10 * fine.upper);
 }
 
-TEST(Meaning, TheWayOutOfTwoRelationsIsOneThatWorks) {
+TEST(Meaning, TheRemedyForTwoRelationsWorks) {
   EXPECT_TRUE(mentions(refusal("poisson(0.1, randomized_response(0.75))"), "put pure(eps)"));
   EXPECT_LT(upper("poisson(0.1, pure(1.0987))"), 0.19);
   EXPECT_TRUE(mentions(refusal("without_replacement(10, 100, poisson(0.1, gaussian(1)))"), "group(2, poisson(0.1, gaussian(1)))"));
@@ -94,7 +94,7 @@ TEST(Meaning, TheWayOutOfTwoRelationsIsOneThatWorks) {
   EXPECT_LT(upper("group(2, poisson(0.1, gaussian(1))) + randomized_response(0.75)"), 8);
 }
 
-TEST(Meaning, TheDearestOfParallelPartsComposesAsItself) {
+TEST(Meaning, TheMostExpensiveParallelPartComposesAlone) {
   const std::pair<const char*, const char*> pairs[] = {
       {"parallel(laplace(2), laplace(1)) + gaussian(3)", "laplace(1) + gaussian(3)"},
       {"3 * parallel(2 * laplace(2), laplace(3)) + gaussian(3)", "6 * laplace(2) + gaussian(3)"},
@@ -103,7 +103,8 @@ TEST(Meaning, TheDearestOfParallelPartsComposesAsItself) {
       {"parallel(pure(0.5), laplace(4), exponential(0.25), approx(0.125, 0)) + gaussian(1)", "pure(0.5) + gaussian(1)"},
   };
   for (const auto& [parallel, dearest] : pairs) EXPECT_EQ(upper(parallel, 1e-5, Method::pld), upper(dearest, 1e-5, Method::pld)) << parallel;
-  // neither is plainly the dearer, and they have no closed form: more steps, less noise; samples; a group
+  // No part clearly dominates, and there is no closed form: more steps and less noise; samples; a
+  // group.
   for (const char* plan :
        {"parallel(laplace(1), 2 * laplace(1.5)) + gaussian(3)", "parallel(poisson(0.1, gaussian(1)), poisson(0.2, gaussian(2))) + gaussian(3)",
         "group(2, parallel(laplace(1), laplace(2)) + gaussian(3))"}) {
@@ -126,7 +127,8 @@ TEST(Meaning, M10_GroupsScaleTheLeaves) {
   EXPECT_NEAR(upper("group(3, zcdp(0.01))"), upper("zcdp(0.09)"), 1e-12);
   EXPECT_NEAR(upper("group(2, tcdp(0.01, 100))"), upper("tcdp(0.04, 50)"), 1e-12);
   EXPECT_TRUE(mentions(refusal("group(3, tcdp(0.01, 2))", {.by = Method::tcdp}), "omega > k"));
-  // (2ε, δ(1 + e^ε)) of a total, for what cannot be scaled: at least twice the cost of one unit
+  // A part that cannot be scaled converts its total to (2ε, δ(1 + e^ε)), which is at least twice
+  // the cost of one unit.
   EXPECT_GT(upper("group(2, 100 * poisson(0.1, gaussian(2)))"), 2 * upper("100 * poisson(0.1, gaussian(2))"));
 }
 
@@ -157,7 +159,7 @@ TEST(Meaning, M13_LeavesWithoutAPairAreCostedByAMethodForTheWholePlan) {
 }
 
 TEST(Meaning, M14_GdpIsNeverAnEstimate) {
-  // the central limit says 0.4376; no such mu covers the profile
+  // The central limit estimate is 0.4376, and no such mu covers the profile.
   const Answer answer = cost("1000 * poisson(0.01, gaussian(1))", 1e-5, {.by = Method::gdp});
   EXPECT_GE(answer.value.upper, upper("1000 * poisson(0.01, gaussian(1))"));
   EXPECT_LT(answer.value.upper, 1.01 * upper("1000 * poisson(0.01, gaussian(1))"));
@@ -166,7 +168,7 @@ TEST(Meaning, M14_GdpIsNeverAnEstimate) {
   EXPECT_TRUE(mentions(refusal("catastrophe(1, 1e-4) + gaussian(1)", {.by = Method::gdp}), "above its slack"));
 }
 
-TEST(Meaning, M15_LowerIsReachedOrUnknown) {
+TEST(Meaning, M15_TheLowerEndIsAttainedOrUnknown) {
   const Bound zcdp = cost("zcdp(0.5)", 1e-5).value;
   EXPECT_NEAR(zcdp.lower, upper("gaussian(1)"), 1e-12);
   EXPECT_GT(zcdp.upper, zcdp.lower);
@@ -223,13 +225,13 @@ TEST(Meaning, M22_SamplingEverythingIsNoSampling) {
   EXPECT_EQ(upper("without_replacement(10, 10, gaussian(1))"), upper("gaussian(1)"));
 }
 
-TEST(Meaning, M23_PartsForDifferentNumbersOfUnitsAreTold) {
+TEST(Meaning, M23_PartsForDifferentNumbersOfUnitsAreNoted) {
   const auto note = [](const std::string& plan, std::optional<Relation> relation = std::nullopt) {
     const std::vector<std::string> notes = cost(plan, 1e-5, {.relation = relation}).notes;
     return notes.empty() ? "" : notes.back();
   };
-  const std::string told = note("poisson(0.1, gaussian(1)) + group(2, laplace(1))");
-  EXPECT_TRUE(mentions(told, "poisson(0.1, gaussian(1)) is costed for one unit, group(2, laplace(1)) for 2 units together")) << told;
+  const std::string note_text = note("poisson(0.1, gaussian(1)) + group(2, laplace(1))");
+  EXPECT_TRUE(mentions(note_text, "poisson(0.1, gaussian(1)) is costed for one unit, group(2, laplace(1)) for 2 units together")) << note_text;
   EXPECT_TRUE(mentions(note("laplace(1) + group(3, gaussian(1))"), "for 3 units together"));
   EXPECT_TRUE(mentions(note("group(2, laplace(1) + group(3, laplace(1)))"), "laplace(1) is costed for 2 units together, group(3, laplace(1)) for 6"));
   EXPECT_TRUE(mentions(note("5 * (laplace(9) + group(2, 3 * laplace(9)))"), "group(2, 3 * laplace(9)) for 2"));
@@ -244,7 +246,7 @@ TEST(Meaning, M23_PartsForDifferentNumbersOfUnitsAreTold) {
   }
 }
 
-TEST(Meaning, APrecisionIsHeardInGroupsToo) {
+TEST(Meaning, APrecisionAppliesToGroups) {
   const auto width = [](const std::string& plan, double precision) {
     const Bound value = cost(plan, 1e-5, {.by = Method::pld, .precision = precision}).value;
     return value.upper - value.lower;

@@ -1,4 +1,4 @@
-// The cost of a plan as it goes on.
+// ε of a plan as a function of its steps.
 #include "sotto/accounting/over_steps.hpp"
 
 #include <gtest/gtest.h>
@@ -38,10 +38,10 @@ TEST(OverSteps, CountsGrowFromOneToAll) {
 
 TEST(OverSteps, EachPointIsTheCostOfTheShorterPlan) {
   const Plan plan = parse("1000 * poisson(0.01, gaussian(1.1))");
-  std::size_t told = 0;
-  const auto points = epsilon_over_steps(plan, Delta(1e-5), {1, 100, 1000}, {}, [&](std::size_t done) { EXPECT_EQ(done, ++told); });
+  std::size_t calls = 0;
+  const auto points = epsilon_over_steps(plan, Delta(1e-5), {1, 100, 1000}, {}, [&](std::size_t done) { EXPECT_EQ(done, ++calls); });
   ASSERT_EQ(points.size(), 3U);
-  EXPECT_EQ(told, 3U);
+  EXPECT_EQ(calls, 3U);
   EXPECT_EQ(points[1].steps, 100);
   EXPECT_EQ(points[1].answer.value, epsilon(parse("100 * poisson(0.01, gaussian(1.1))"), Delta(1e-5)).value);
   EXPECT_EQ(points[2].answer.value, epsilon(plan, Delta(1e-5)).value);
@@ -49,7 +49,7 @@ TEST(OverSteps, EachPointIsTheCostOfTheShorterPlan) {
   EXPECT_LT(points[1].answer.value.upper, points[2].answer.value.lower);
 }
 
-TEST(OverSteps, APlanThatRepeatsNothingIsRefused) {
+TEST(OverSteps, APlanWithoutRepetitionIsRefused) {
   EXPECT_THROW(step_total(parse("gaussian(1)")), InvalidValue);
   EXPECT_THROW(step_total(parse("gaussian(1) + laplace(2)")), InvalidValue);
   EXPECT_THROW(step_total(parse("? * gaussian(1)")), InvalidValue);

@@ -1,4 +1,5 @@
-// Numbers that overflow, underflow or are none never give a small cost: an answer is right, looser, infinite, or refused.
+// Numbers that overflow, underflow or become NaN never give a cost that is too small: an answer is
+// correct, looser, infinite, or refused.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -9,7 +10,7 @@
 
 #include "sotto/accounting/account.hpp"
 #include "sotto/accounting/filter.hpp"
-#include "sotto/accounting/relation.hpp"
+#include "accounting/api/relation.hpp"
 #include "sotto/accounting/tradeoff.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/plan/text.hpp"
@@ -19,7 +20,7 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-// The upper bound, infinite where no method has one.
+// The upper bound; infinite if no method has one.
 double epsilon_above(const std::string& plan, double delta = 1e-5, Method by = Method::tight) {
   try {
     return epsilon(parse(plan), Delta(delta), {.by = by}).value.upper;
@@ -33,8 +34,9 @@ struct Case {
   double truth;  // ε at 1e-5 is at least this
 };
 
-// Plain noise beyond the doubles' squares, alone and under every operator. Each was once far below the truth.
-TEST(Overflow, AnEpsilonIsNeverBelowTheTruthWhereALossIsNoDouble) {
+// Noise whose squared scale overflows, alone and under every operator. Each cost was once far below
+// the truth.
+TEST(Overflow, EpsilonIsNeverBelowTheTruthIfALossOverflows) {
   const std::vector<Case> cases{
       {"5 * parallel(gaussian(1e-160), gaussian(3))", 1e300},
       {"5 * parallel(gaussian(1e-160), laplace(3))", 1e300},
@@ -70,10 +72,10 @@ TEST(Overflow, NoMethodIsBelowTheTruth) {
   }
 }
 
-TEST(Overflow, EveryOtherQuestionSaysTheSame) {
+TEST(Overflow, DeltaAndDivergenceAgree) {
   for (const std::string text : {"walk_sgd(1e-200, 20)", "5 * parallel(gaussian(1e-160), gaussian(3))", "walk_sum(1e-160, 20)"}) {
     const Plan plan = parse(text);
-    // with probability 1/400 and more the coalition sees a contribution under next to no noise
+    // With probability at least 1/400 the coalition sees a contribution with almost no noise.
     try {
       EXPECT_GE(delta(plan, Epsilon(30)).value.upper, 0.002) << text;
     } catch (const OutsideConditions&) {
@@ -89,8 +91,8 @@ TEST(Overflow, EveryOtherQuestionSaysTheSame) {
   }
 }
 
-// ε of 1e-300 beside a Laplace is the Laplace alone, from both sides.
-TEST(Overflow, ANegligibleStepCostsNothingThatCanBeSeen) {
+// A step with ε = 1e-300 does not change the bracket of a Laplace step.
+TEST(Overflow, ANegligibleStepHasANegligibleCost) {
   const Bound alone = epsilon(parse("laplace(2)"), Delta(1e-5)).value;
   for (const std::string small :
        {"exponential(1e-300)", "exponential(5e-324)", "laplace(1e300)", "pure(1e-310)", "gaussian(1e200)", "staircase(1e-200)", "walk_sgd(1e200, 20)",
@@ -105,8 +107,8 @@ TEST(Overflow, ANegligibleStepCostsNothingThatCanBeSeen) {
   ASSERT_NO_THROW((void)epsilon(parse("3 * (exponential(1e-300) + pure(0.3))"), Delta(1e-5)));
 }
 
-// More noise than squares can hold is not dearer than less.
-TEST(Overflow, LargeNoiseIsNotInfinitelyDear) {
+// Noise whose squared scale overflows does not cost more than smaller noise.
+TEST(Overflow, HugeNoiseHasAFiniteCost) {
   for (const std::string plan : {"aggregated_gaussian(1.7e308, 10)", "gopa_complete(1e200, 3, 100)", "gopa_complete(1, 1e200, 100)",
                                  "gopa_complete(1, 1e-310, 100)", "gopa_connected(1, 1e200, 100)", "gaussian(1e308)", "7 * gaussian(1e200)"}) {
     EXPECT_LT(epsilon_above(plan), 5) << plan;
@@ -116,8 +118,8 @@ TEST(Overflow, LargeNoiseIsNotInfinitelyDear) {
   EXPECT_LE(answer.value.upper, 1e-300);
 }
 
-// Everything is revealed, so no currency has a cost for it; and a ledger's filter takes nothing that has none.
-TEST(Overflow, AFilterRefusesWhatHasNoFiniteCost) {
+// Everything is revealed, so no currency has a finite cost, and a filter refuses the event.
+TEST(Overflow, AFilterRefusesAnInfiniteCost) {
   const std::vector<std::pair<std::string, Budget>> budgets{{"epsilon", ApproximateBudget{1, 1e-5}},
                                                             {"zcdp", ZcdpBudget{1, 1e-5}},
                                                             {"renyi", RenyiBudget{4, 1, 1e-5}},

@@ -1,4 +1,5 @@
-// Parts in parallel none of which dominates the others: their pair against its own definition, and against sums over a lattice.
+// Parts in parallel of which none dominates the others: their pair against its definition, and
+// against sums over a lattice.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,7 +9,7 @@
 #include <vector>
 
 #include "sotto/accounting/account.hpp"
-#include "sotto/accounting/pld.hpp"
+#include "accounting/api/pld.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/plan/text.hpp"
 
@@ -54,8 +55,8 @@ double largest(const Case& one, double epsilon) {
   return most;
 }
 
-// The losses of many uses under P, on multiples of a step: of the pair whose profile joins the points of the largest one there, and so is
-// never below it.
+// The losses of many uses under P, on multiples of a step: of the pair whose profile joins the
+// points of the largest one there, and so is never below it.
 std::vector<double> on_lattice(const Case& one, int doublings, double step) {
   constexpr double reach = 8;
   const auto n = static_cast<std::size_t>(reach / step);
@@ -113,7 +114,7 @@ TEST(Parallel, OneUseHasTheLargestProfile) {
   }
 }
 
-TEST(Parallel, SeveralUsesAreThoseOfThePair) {
+TEST(Parallel, SeveralUsesComposeThePair) {
   for (const Case& one : cases()) {
     const PlanLoss loss = loss_of(parse("8 * " + one.plan), Side::upper);
     const std::vector<double> rough = on_lattice(one, 3, 4e-3);
@@ -137,12 +138,12 @@ TEST(Parallel, NoPartCostsMore) {
     const Bound all = composed_epsilon(loss_of(both, Side::upper), {1e-6, 1e-6});
     const Bound one = composed_epsilon(loss_of(part, Side::upper), {1e-6, 1e-6});
     EXPECT_GE(all.upper, one.lower) << other;
-    // what is proved from below takes the dearest part at every use
+    // The lower bound uses the most expensive part at every use.
     EXPECT_GE(epsilon(both, Delta(1e-6), {}).value.lower, one.lower * (1 - 1e-5)) << other;
   }
 }
 
-TEST(Parallel, PartsWithNoClosedFormAreRefusedByName) {
+TEST(Parallel, PartsWithoutAClosedFormAreRefusedByName) {
   for (const char* text : {"10 * parallel(2 * laplace(1), gaussian(1))", "10 * parallel(poisson(0.1, gaussian(1)), pure(0.5))"}) {
     EXPECT_THROW(loss_of(parse(text), Side::upper), OutsideConditions) << text;
   }

@@ -1,5 +1,6 @@
-// Random plans against a table of high-precision values (tests/oracle/make_profiles.py): the bracket holds the truth, at the
-// usual precision and at coarse ones, where every term of the error bound has something to bound.
+// Random plans against a table of high-precision values (tests/oracle/make_profiles.py): the
+// bracket holds the truth, at the usual precision and at coarse ones, where every term of the error
+// bound has something to bound.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,9 +14,9 @@
 #include <vector>
 
 #include "../../support/number.hpp"
-#include "sotto/accounting/pld.hpp"
+#include "accounting/api/pld.hpp"
 #include "sotto/core/errors.hpp"
-#include "sotto/core/work.hpp"
+#include "core/api/work.hpp"
 #include "sotto/plan/text.hpp"
 
 namespace sotto {
@@ -53,7 +54,8 @@ Bound reading(double x) {
   return {std::max(0.0, ball.lower()), ball.upper()};
 }
 
-// What a computation gives within so much work: nothing is known where it runs out before anything is proved.
+// The result of a computation with a work limit; the trivial bracket if the limit is reached before
+// a proof.
 template <class Compute>
 Bound within(double work, Bound unknown, Compute compute) {
   const WorkLimit limit(work);
@@ -132,8 +134,9 @@ TEST(SlowProfiles, ACoarseBracketHoldsTheTruth) {
   check(rows, {0.1, 0.1, 6e6});
 }
 
-// Sampled so rarely that few steps have the record (tests/oracle/make_rare.py), far down (make_deep.py), and at the edges: two steps of any rate,
-// little noise, several mechanisms on a rarely used sample, and dozens to thousands of uses (make_edges.py).
+// Sampled so rarely that few steps have the record (tests/oracle/make_rare.py), far down
+// (make_deep.py), and at the edges: two steps of any rate, little noise, several mechanisms on a
+// rarely used sample, and dozens to thousands of uses (make_edges.py).
 TEST(RareSteps, TheBracketHoldsTheTruth) {
   for (const std::string name : {"rare.csv", "deep.csv", "edges.csv"}) {
     const std::vector<Row> rows = table(name);
@@ -214,7 +217,7 @@ TEST(SlowProfiles, BracketsOfSampledGaussiansAreNarrow) {
   EXPECT_LE(wide, all / 10);
 }
 
-// A δ that only the largest losses reach, and lattices so coarse that δ falls in steps.
+// A δ that only the largest losses attain, and lattices so coarse that δ is a step function.
 TEST(Profiles, FewStepsWithAtomsHaveNarrowBrackets) {
   for (const std::string plan :
        {"5 * laplace(0.793)", "27 * laplace(1210)", "3 * randomized_response(0.534)", "38 * randomized_response(0.62, 5)", "211 * pure(0.0217)",
@@ -233,7 +236,7 @@ TEST(Profiles, FewStepsWithAtomsHaveNarrowBrackets) {
 }
 
 // One step of Laplace noise, in closed form: ε = 1/b + 2 log(1 - δ).
-TEST(Profiles, TheLargestLossOfLaplaceNoiseIsReached) {
+TEST(Profiles, TheLargestLossOfLaplaceNoiseIsAttained) {
   for (const double delta : {1e-3, 1e-8, 1e-15}) {
     const Bound epsilon = composed_epsilon(loss_of(laplace(0.5), Side::upper), {delta, delta});
     const double truth = 2 + 2 * std::log1p(-delta);
@@ -243,7 +246,8 @@ TEST(Profiles, TheLargestLossOfLaplaceNoiseIsReached) {
   }
 }
 
-// On a lattice the cut is the one error of both signs. Deep in the tail it shows, where brackets are coarse.
+// On a lattice the truncation is the only error of both signs. It matters deep in the tail, for
+// coarse brackets.
 TEST(Profiles, CoarseBracketsOnALatticeHoldTheFineOnes) {
   for (const int steps : {60, 120, 200, 241, 400}) {
     for (int p = 505; p < 560; p += 3) {

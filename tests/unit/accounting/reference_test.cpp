@@ -1,5 +1,6 @@
-// Every row of the reference table that concerns closed forms: the bracket contains the 30-digit value and is no
-// wider than a part in 10^12. The table and the program that computes it are in tests/oracle.
+// Every row of the reference table that concerns closed forms: the bracket contains the 30-digit
+// value and is no wider than a part in 10^12. The table and the program that computes it are in
+// tests/oracle.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -12,22 +13,22 @@
 
 #include "../../support/number.hpp"
 #include "sotto/accounting/account.hpp"
-#include "sotto/accounting/amplification.hpp"
-#include "sotto/accounting/composition.hpp"
-#include "sotto/accounting/renyi.hpp"
+#include "accounting/api/amplification.hpp"
+#include "accounting/api/composition.hpp"
+#include "accounting/api/renyi.hpp"
 #include "sotto/core/decimal.hpp"
-#include "sotto/core/json.hpp"
-#include "sotto/numerics/elementary.hpp"
-#include "sotto/numerics/normal.hpp"
+#include "core/api/json.hpp"
+#include "numerics/api/elementary.hpp"
+#include "numerics/api/normal.hpp"
 #include "sotto/plan/text.hpp"
-#include "sotto/pld/compose.hpp"
-#include "sotto/privacy/arsinh.hpp"
-#include "sotto/privacy/best_order.hpp"
-#include "sotto/privacy/conversions.hpp"
-#include "sotto/privacy/gaussian.hpp"
-#include "sotto/privacy/group.hpp"
-#include "sotto/privacy/laplace.hpp"
-#include "sotto/privacy/pure.hpp"
+#include "pld/api/compose.hpp"
+#include "privacy/api/arsinh.hpp"
+#include "privacy/api/best_order.hpp"
+#include "privacy/api/conversions.hpp"
+#include "privacy/api/gaussian.hpp"
+#include "privacy/api/group.hpp"
+#include "privacy/api/laplace.hpp"
+#include "privacy/api/pure.hpp"
 
 namespace sotto {
 namespace {

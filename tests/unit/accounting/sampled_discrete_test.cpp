@@ -1,4 +1,5 @@
-// Discrete noise on a sample, against sums and integrals from its pmf (tests/oracle/make_sampled_discrete.py).
+// Discrete noise on a sample, against sums and integrals from its pmf
+// (tests/oracle/make_sampled_discrete.py).
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -59,7 +60,7 @@ TEST(SampledDiscrete, SeveralStepsOnOneSampleCostMoreThanOneAndLessThanTwoSample
   const Bound together = upper("50 * poisson(0.1, 2 * discrete_gaussian(3))");
   EXPECT_GT(together.lower, upper("50 * poisson(0.1, discrete_gaussian(3))").upper);
   EXPECT_LE(together.upper - together.lower, 1e-6 * together.upper);
-  // both noises together are as one that is narrower: a wide one is nearly Gaussian
+  // Two noises together equal one narrower noise, since wide discrete noise is nearly Gaussian.
   EXPECT_NEAR(together.upper / upper("50 * poisson(0.1, 2 * gaussian(3))").upper, 1, 1e-3);
 }
 
@@ -69,7 +70,7 @@ TEST(SampledDiscrete, WideNoiseIsNearlyContinuous) {
   EXPECT_NEAR(discrete / continuous, 1, 1e-3);
 }
 
-TEST(SampledDiscrete, TheLatticeLeavesOutLessThanItSays) {
+TEST(SampledDiscrete, TheLatticeTruncatesLessThanItsBound) {
   using accounting_detail::LatticeBase;
   for (const double sigma : {0.5, 2.0, 30.0}) {
     const auto base = accounting_detail::leaf_of(discrete_gaussian(sigma, 2), 1)->base();
@@ -80,12 +81,13 @@ TEST(SampledDiscrete, TheLatticeLeavesOutLessThanItSays) {
     for (const Real& mass : lattice.masses) total += mass;
     EXPECT_LE(total.lower(), 1);
     EXPECT_GE(total.upper(), 1);
-    // the outermost outcome is as likely as the bound at least: a reach that were one shorter would not do
+    // The outermost outcome is at least as likely as the bound: a reach that is shorter by 1 would
+    // violate it.
     EXPECT_LT(lattice.masses.back().upper(), lattice.truncated * sigma);
   }
 }
 
-TEST(SampledDiscrete, BesideOtherNoiseItIsRefusedAboveAndLeftOutBelow) {
+TEST(SampledDiscrete, WithOtherNoiseItIsRefusedAboveAndOmittedBelow) {
   const Plan plan = parse("10 * poisson(0.1, gaussian(2) + discrete_gaussian(2))");
   EXPECT_THROW(epsilon(plan, Delta(1e-5), {.by = Method::pld}), std::exception);
   EXPECT_GE(epsilon(plan, Delta(1e-5)).value.lower, epsilon(parse("10 * poisson(0.1, gaussian(2))"), Delta(1e-5)).value.lower * (1 - 1e-9));

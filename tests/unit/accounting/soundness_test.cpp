@@ -1,4 +1,4 @@
-// Bounds that were once too small, or had no theorem behind them. Each stays right.
+// Regression tests of bounds that were once too small, or not proved.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -18,7 +18,8 @@ double upper(const std::string& plan, double delta, Method by = Method::tight) {
 Bound renyi(const std::string& plan, double order) { return divergence(parse(plan), Order(order)).value; }
 
 TEST(Soundness, AGroupScalesTheRhoOfArsinhNoise) {
-  // four times the divergence of one, and a little more: the noise is lighter than Gaussian in its tails
+  // Slightly more than four times the divergence of one unit: the noise has lighter tails than
+  // Gaussian noise.
   const double one = renyi("arsinh(0.01, 100)", 2).lower;
   EXPECT_GE(renyi("group(2, arsinh(0.01, 100))", 2).upper, 4 * one);
   EXPECT_LE(renyi("group(2, arsinh(0.01, 100))", 2).upper, 4.1 * one);
@@ -31,7 +32,7 @@ TEST(Soundness, GroupsOfGroupsDoNotOverflow) {
   EXPECT_THROW(upper("9007199254740992 * pure(1) + pure(1)", 1e-5, Method::basic), InvalidValue);
 }
 
-TEST(Soundness, TheTightenedLineUsesTheUnroundedCurve) {
+TEST(Soundness, TheTightenedBoundUsesTheUnroundedCurve) {
   // computed at 120 digits: 0.24991568…
   EXPECT_GE(renyi("without_replacement(727, 1000, gaussian(7.20282304386807))", 36).upper, 0.2499156);
 }
@@ -69,14 +70,14 @@ TEST(Soundness, ATinyDeltaIsNotZero) {
   EXPECT_GT(delta(parse("gaussian(1)"), Epsilon(1e6)).value.upper, 0);
 }
 
-TEST(Soundness, WhatRevealsNothingCostsNothing) {
+TEST(Soundness, APlanThatRevealsNothingCostsNothing) {
   for (const char* plan : {"gdp(0)", "zcdp(0)", "tcdp(0, 2)", "rdp(2, 0)", "pure(0)", "exponential(0)", "100 * (gdp(0) + pure(0))"}) {
     EXPECT_EQ(upper(plan, 0), 0) << plan;
     EXPECT_EQ(upper(plan, 1e-5), 0) << plan;
   }
 }
 
-TEST(Soundness, ACertainFailureLeavesNothingOfDelta) {
+TEST(Soundness, ACertainFailureLeavesNoDelta) {
   const std::string plan = "group(16, approx(0.01, 0.0579225) + discrete_gaussian(0.01))";
   for (const Method by : {Method::tight, Method::rdp, Method::rdp_classic, Method::moments, Method::zcdp, Method::tcdp}) {
     EXPECT_EQ(upper(plan, 1e-30, by), infinity) << name(by);
@@ -103,7 +104,7 @@ TEST(Soundness, HugeBallsAndTinyStepsNeitherCrashNorHang) {
   EXPECT_GE(renyi("poisson(0.1, gaussian(5))", 1e300).lower, 0);
 }
 
-TEST(Soundness, ImprobableTruthsHaveTheirEpsilon) {
+TEST(Soundness, TruthProbabilitiesBelowOneHalfHaveTheirEpsilon) {
   EXPECT_NEAR(upper("randomized_response(1e-30)", 0), 30 * std::log(10.0), 1e-9);
   EXPECT_NEAR(upper("randomized_response(1e-300)", 0), 300 * std::log(10.0), 1e-9);
 }
@@ -120,8 +121,8 @@ TEST(Soundness, TooManyTermsFallBackToRdp) {
   EXPECT_LT(upper("1000000000000 * pure(0.000001)", 1e-5), 6);
 }
 
-// A part whose loss no double holds is never left out of a total.
-TEST(Soundness, LossesBeyondDoublesAreNotLost) {
+// A part whose loss exceeds the largest double is never left out of a total.
+TEST(Soundness, LossesBeyondTheLargestDoubleAreCounted) {
   for (const char* text :
        {"gaussian(1e-155) + laplace(10)", "laplace(1e-300, sensitivity=1e300) + gaussian(1)", "laplace(1e-300, sensitivity=1e300) + laplace(1)",
         "poisson(0.1, laplace(1e-300, sensitivity=1e300)) + gaussian(1)", "gdp(1e300) + pure(1)", "poisson(0.1, gaussian(1e-155) + laplace(1))",

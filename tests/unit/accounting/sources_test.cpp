@@ -1,15 +1,15 @@
-// The sources' own numbers, right or corrected.
+// Numbers of the course material, confirmed or corrected.
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <string>
 
 #include "sotto/accounting/calibrate.hpp"
-#include "sotto/accounting/composition.hpp"
+#include "accounting/api/composition.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/plan/text.hpp"
-#include "sotto/privacy/conversions.hpp"
-#include "sotto/privacy/gaussian.hpp"
+#include "privacy/api/conversions.hpp"
+#include "privacy/api/gaussian.hpp"
 
 namespace sotto {
 namespace {

@@ -1,4 +1,4 @@
-// Staircase noise: what its description says against its density, at every distance up to the sensitivity.
+// Staircase noise: its description against its density, at every distance up to the sensitivity.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -69,9 +69,9 @@ TEST(Staircase, DivergencesAreThoseOfThreeLosses) {
     const double c = order - 1;
     const double mean = above * std::exp(c * e) + t * (1 - t) * (1 - t) / 2 + t * t * above * std::exp(-c * e);
     const double expected = order == 1 ? e * above * (1 - t * t) : std::log(mean) / c;
-    const Bound found = divergence(staircase(e), Order(order)).value;
-    EXPECT_NEAR(found.upper, expected, 1e-12) << order;
-    EXPECT_NEAR(found.lower, expected, 1e-12) << order;
+    const Bound result = divergence(staircase(e), Order(order)).value;
+    EXPECT_NEAR(result.upper, expected, 1e-12) << order;
+    EXPECT_NEAR(result.lower, expected, 1e-12) << order;
   }
   EXPECT_NEAR(divergence(staircase(e), Order(std::numeric_limits<double>::infinity())).value.lower, e, 1e-12);
 }
@@ -87,7 +87,7 @@ TEST(Staircase, CostsNoMoreThanAnyMechanismOfItsEpsilonAndIsKnownFromBothSides) 
   }
 }
 
-TEST(Staircase, TheSensitivityIsTheNoisesNotThePrices) {
+TEST(Staircase, TheSensitivityScalesTheNoiseNotTheCost) {
   const Bound one = epsilon(parse("20 * staircase(0.4)"), Delta(1e-6)).value;
   const Bound wide = epsilon(parse("20 * staircase(0.4, sensitivity=7)"), Delta(1e-6)).value;
   EXPECT_EQ(one.upper, wide.upper);

@@ -1,4 +1,5 @@
-// What an attacker can tell, against closed forms; and where only bounds are known, against each other.
+// Trade-off functions and privacy loss distributions: against closed forms, or bounds against each
+// other.
 #include "sotto/accounting/tradeoff.hpp"
 
 #include <gtest/gtest.h>
@@ -9,9 +10,9 @@
 #include <vector>
 
 #include "sotto/accounting/account.hpp"
-#include "sotto/accounting/privacy_loss_distribution.hpp"
+#include "accounting/api/privacy_loss_distribution.hpp"
 #include "sotto/core/errors.hpp"
-#include "sotto/numerics/normal.hpp"
+#include "numerics/api/normal.hpp"
 #include "sotto/plan/text.hpp"
 
 namespace sotto {
@@ -70,7 +71,7 @@ TEST(Tradeoff, HoldsTheCurveOfAtoms) {
   EXPECT_NEAR(approximate.advantage().upper, advantage(1, Delta(0.0625)), 1e-15);
 }
 
-TEST(Tradeoff, EndsAreKnown) {
+TEST(Tradeoff, TheRatesAtZeroAndOneAreExact) {
   const Tradeoff catastrophe_curve(parse("catastrophe(1, 0.001)"));
   expect_holds(catastrophe_curve.true_positive_rate(0), 0.001, 1e-12, "all is revealed with probability 0.001");
   EXPECT_EQ(catastrophe_curve.true_positive_rate(1), (Bound{1, 1}));
@@ -79,13 +80,14 @@ TEST(Tradeoff, EndsAreKnown) {
   EXPECT_THROW((void)catastrophe_curve.true_positive_rate(std::nan("")), InvalidValue);
 }
 
-// ((1-q)Q + qP, Q): the likelihood ratio grows with the output, so one threshold is best in either order.
+// ((1-q)Q + qP, Q): the likelihood ratio grows with the output, so a threshold test is the best one
+// in both directions.
 TEST(Tradeoff, HoldsTheSampledGaussianInBothOrders) {
   const double q = 0.1;
   const Tradeoff tradeoff(parse("poisson(0.1, gaussian(1))"));
   for (const double alpha : {1e-5, 0.001, 0.01, 0.1, 0.5, 0.9}) {
     const double removed = (1 - q) * alpha + q * gaussian_power(1, alpha);
-    // reversed: reject where the output is small; under the mixture that has probability α
+    // Reversed: reject small outputs, which have probability α under the mixture.
     double low = -40;
     double high = 40;
     for (int i = 0; i < 200; ++i) {
@@ -107,7 +109,7 @@ TEST(Tradeoff, BracketsPrivateLearning) {
     EXPECT_LE(tpr.upper - tpr.lower, 1e-8 * tpr.upper) << alpha;
     EXPECT_GE(tpr.lower, std::max(alpha * (1 - 1e-15), before.lower));
     EXPECT_LE(tpr.upper, std::min(1.0, (alpha + tradeoff.advantage().upper) * (1 + 1e-12)));
-    // Each (ε, δ) that the plan satisfies allows no less.
+    // Each (ε, δ) that the plan satisfies allows at least this rate.
     for (const double delta : {1e-9, 1e-5, 1e-2}) {
       EXPECT_LE(tpr.lower, true_positive_rate(epsilon(plan, Delta(delta)).value.upper, Delta(delta), alpha));
     }
@@ -117,7 +119,7 @@ TEST(Tradeoff, BracketsPrivateLearning) {
   EXPECT_NEAR(tradeoff.true_positive_rate(0.01).upper, gaussian_power(1.31, 0.01), 0.01);
 }
 
-TEST(Tradeoff, GuaranteesAloneAllowWhatAMechanismReaches) {
+TEST(Tradeoff, StatedGuaranteesAllowTheRatesOfTheirMechanisms) {
   // N(0, 1) against N(μ, 1) is μ²/2-zCDP; a bound for all of zCDP cannot be below its curve.
   const Tradeoff concentrated(parse("zcdp(0.5)"));
   const Tradeoff renyi(parse("rdp(4, 2)"));
@@ -133,7 +135,7 @@ TEST(Tradeoff, GuaranteesAloneAllowWhatAMechanismReaches) {
   }
 }
 
-TEST(Tradeoff, NothingIsClaimedFromBelowWithoutAReachedPair) {
+TEST(Tradeoff, WithoutAnAttainedPairThereIsNoLowerEnd) {
   for (const char* plan : {"10 * without_replacement(256, 60000, gaussian(1.1))", "exponential(1)", "group(2, poisson(0.1, gaussian(1)))"}) {
     const Bound tpr = Tradeoff(parse(plan)).true_positive_rate(0.01);
     EXPECT_TRUE(std::isinf(tpr.lower)) << plan;
@@ -168,7 +170,7 @@ TEST(Tradeoff, TheBestGuessWeighsThePrior) {
   EXPECT_THROW((void)tradeoff.success(1), InvalidValue);
 }
 
-TEST(PrivacyLossDistribution, HoldsTheGaussianLaw) {
+TEST(PrivacyLossDistribution, HoldsTheGaussianDistribution) {
   const PrivacyLossDistribution law(gaussian(1));
   EXPECT_TRUE(law.of_pair());
   for (const double epsilon : {0.0, 0.5, 1.0, 3.0}) {  // L ~ N(1/2, 1)
@@ -178,7 +180,7 @@ TEST(PrivacyLossDistribution, HoldsTheGaussianLaw) {
   EXPECT_NEAR(law.delta(Epsilon(1)).upper, 0.127, 1e-4);
 }
 
-TEST(PrivacyLossDistribution, HoldsTheLaplaceLaw) {
+TEST(PrivacyLossDistribution, HoldsTheLaplaceDistribution) {
   const PrivacyLossDistribution law(laplace(1));  // L = 1 with probability 1/2; above ε the noise is below (1 - ε)/2
   for (const double epsilon : {0.0, 0.25, 0.9}) {
     expect_holds(law.tail(Epsilon(epsilon)), 1 - std::exp(-(1 - epsilon) / 2) / 2, 1e-5, std::to_string(epsilon));
@@ -188,7 +190,7 @@ TEST(PrivacyLossDistribution, HoldsTheLaplaceLaw) {
   EXPECT_EQ(law.tail(Epsilon(1.5)), (Bound{0, 0}));
 }
 
-TEST(PrivacyLossDistribution, HoldsTheLawOfAtoms) {
+TEST(PrivacyLossDistribution, HoldsTheDistributionOfAtoms) {
   const PrivacyLossDistribution law(parse("2 * randomized_response(0.75)"));  // 2 log 3 with 9/16, 0 with 6/16
   const double largest = 2 * std::log(3);
   expect_holds(law.tail(Epsilon(0.5 * largest)), 0.5625, 1e-5, "between");

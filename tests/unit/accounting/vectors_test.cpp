@@ -1,5 +1,6 @@
-// What several coordinates cost, against sums and integrals over all outcomes (tests/oracle/make_vectors.py): every leaf has the price of each shift
-// that its sensitivity allows, and what a vector has to be priced as where a leaf is for one number.
+// What several coordinates cost, against sums and integrals over all outcomes
+// (tests/oracle/make_vectors.py): every leaf has the price of each shift that its sensitivity
+// allows, and what a vector has to be priced as where a leaf is for one number.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,10 +18,10 @@ namespace sotto {
 namespace {
 
 std::vector<double> numbers(const std::string& text) {
-  std::vector<double> found;
+  std::vector<double> result;
   std::istringstream in(text);
-  for (double x = 0; in >> x;) found.push_back(x);
-  return found;
+  for (double x = 0; in >> x;) result.push_back(x);
+  return result;
 }
 
 struct Shifted {
@@ -47,16 +48,16 @@ struct Shifted {
 };
 
 std::vector<Shifted> shifts(const std::string& name) {
-  std::vector<Shifted> found;
+  std::vector<Shifted> result;
   for (const oracle::Row& row : oracle::table("vectors")) {
     std::string leaf = row.text("leaf");
     if (leaf.substr(0, leaf.find('(')) != name) continue;
     leaf.pop_back();
     std::replace(leaf.begin(), leaf.end(), ';', ',');
-    found.push_back({leaf, numbers(row.text("shift")), row.number("epsilon"), row.number("delta")});
+    result.push_back({leaf, numbers(row.text("shift")), row.number("epsilon"), row.number("delta")});
   }
-  EXPECT_GE(found.size(), 12U) << name;
-  return found;
+  EXPECT_GE(result.size(), 12U) << name;
+  return result;
 }
 
 // what the table's 18 digits, and the 6 of its epsilon, leave open
@@ -68,7 +69,8 @@ void expect_within(const Bound& cost, const Shifted& s) {
   EXPECT_LE(cost.upper - cost.lower, 1e-6 * s.delta + 1e-15) << s.show();
 }
 
-// L1, in every dimension: no shift costs more than the same distance on one coordinate, which costs just that.
+// L1, in every dimension: no shift costs more than the same distance on one coordinate, which costs
+// just that.
 void expect_l1(const std::string& name) {
   int spread = 0;
   for (const Shifted& s : shifts(name)) {
@@ -86,7 +88,8 @@ void expect_l1(const std::string& name) {
 TEST(Vectors, LaplaceNoiseIsPricedForEveryShiftOfItsL1Distance) { expect_l1("laplace"); }
 TEST(Vectors, DiscreteLaplaceNoiseIsPricedForEveryShiftOfItsL1Distance) { expect_l1("discrete_laplace"); }
 
-// The counterexample: at the same L2 distance four coordinates cost more than one, so a leaf is one number.
+// The counterexample: at the same L2 distance four coordinates cost more than one, so a leaf is one
+// number.
 TEST(Vectors, ADiscreteGaussianOfSensitivityTwoIsOneNumber) {
   int dearer = 0;
   for (const Shifted& s : shifts("discrete_gaussian")) {
@@ -103,7 +106,8 @@ TEST(Vectors, ADiscreteGaussianOfSensitivityTwoIsOneNumber) {
   EXPECT_TRUE(delta(parse("4 * discrete_gaussian(1)"), Epsilon(8)).notes.empty());
 }
 
-// What its note says to type: a step a coordinate, exactly; or zCDP, from above, whatever the shift.
+// What its note says to type: a step a coordinate, exactly; or zCDP, from above, whatever the
+// shift.
 TEST(Vectors, DiscreteGaussianVectorsAreStepsOrZcdp) {
   for (const Shifted& s : shifts("discrete_gaussian")) {
     std::string steps;
@@ -114,7 +118,8 @@ TEST(Vectors, DiscreteGaussianVectorsAreStepsOrZcdp) {
   }
 }
 
-// One number; as many events as there are numbers. At the same L2 distance two coordinates may cost more than one.
+// One number; as many events as there are numbers. At the same L2 distance two coordinates may cost
+// more than one.
 TEST(Vectors, ArsinhNoiseIsPricedNumberByNumber) {
   bool dearer = false;
   for (const Shifted& s : shifts("arsinh")) {

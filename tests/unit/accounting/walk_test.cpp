@@ -1,4 +1,5 @@
-// Tokens that walk, for groups of users: against sums over the walk that are made here, simulated walks, and attacks; and that their work is counted.
+// Token walks for groups of users: against sums over the walk, simulated walks, and attacks. Their
+// work is counted.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,11 +13,11 @@
 #include "sotto/accounting/tradeoff.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
-#include "sotto/core/work.hpp"
+#include "core/api/work.hpp"
 #include "sotto/plan/text.hpp"
-#include "sotto/pld/compose.hpp"
-#include "sotto/pld/token_walk.hpp"
-#include "sotto/privacy/gaussian.hpp"
+#include "pld/api/compose.hpp"
+#include "pld/api/token_walk.hpp"
+#include "privacy/api/gaussian.hpp"
 
 namespace sotto {
 namespace {
@@ -40,7 +41,8 @@ struct WalkCase {
   }
 };
 
-// One cycle: J ~ geometric meetings of the group, and M hops until the (J+1)st meeting of group or coalition, which is negative binomial.
+// One cycle: J ~ geometric meetings of the group, and M hops until the (J+1)st meeting of group or
+// coalition, which is negative binomial.
 std::vector<std::pair<double, double>> summed_law(const WalkCase& at) {  // j²/m and its probability
   const double q = std::min(1.0, static_cast<double>(at.group + at.colluders) / at.users);
   const double again = static_cast<double>(at.group) / (at.group + at.colluders);
@@ -66,7 +68,8 @@ double summed_delta(const std::vector<std::pair<double, double>>& law, double si
 }
 double summed_delta(const WalkCase& at, double epsilon) { return summed_delta(summed_law(at), at.sigma, epsilon); }
 
-// The users of a group are met at different hops: five times the sensitivity gave 0.3477 and an epsilon of 0 in the first two.
+// The users of a group are met at different hops: five times the sensitivity gave 0.3477 and an
+// epsilon of 0 in the first two.
 TEST(WalkGroup, IsMetAtEachOfItsUsers) {
   EXPECT_GE(delta_of("group(5, walk_sum(1, 20))", 0), 0.3615496);
   EXPECT_LE(delta_of("group(5, walk_sum(1, 20))", 0), 0.3617);
@@ -154,8 +157,9 @@ TEST(WalkGroup, IsTheWalkThatIsSimulated) {
   }
 }
 
-// With a linear loss a step moves the token, and nothing shrinks what it moved by: between two of its visits the coalition sees all contributions of
-// the group, under the noise of all hops. Each user of the group contributes so often.
+// With a linear loss a step moves the token, and nothing shrinks what it moved by: between two of
+// its visits the coalition sees all contributions of the group, under the noise of all hops. Each
+// user of the group contributes so often.
 TEST(WalkGroup, OfGradientStepsIsNeverBelowALinearLoss) {
   struct Steps {
     int users, colluders, group, contributions;
@@ -220,7 +224,8 @@ TEST(WalkGroup, HasTheLineOfAllItsContributions) {
   EXPECT_GE(line, cost("group(4, 100 * walk_sgd(200, 1000))", 1e-6));
 }
 
-// A group of two is two users. One user who is replaced moves twice as far at the same hops, which is another law.
+// A group of two is two users. One user who is replaced moves twice as far at the same hops, which
+// is another law.
 TEST(WalkGroup, IsNoReplacementOfOneUser) {
   const Plan plan = parse("group(2, poisson(0.1, gaussian(1)) + walk_sum(1, 20))");
   EXPECT_NO_THROW(epsilon(plan, Delta(1e-5)));
@@ -229,7 +234,8 @@ TEST(WalkGroup, IsNoReplacementOfOneUser) {
   EXPECT_THROW(epsilon(parse("without_replacement(1, 10, group(2, parallel(walk_sum(1, 20), laplace(1))))"), Delta(1e-5)), OutsideConditions);
 }
 
-// One Gaussian's share is its profile, rounded up and by little, from noise that hides nearly everything to noise that hides nothing.
+// One Gaussian's share is its profile, rounded up and by little, from noise that hides nearly
+// everything to noise that hides nothing.
 TEST(WalkMixture, IsTheProfileOfItsShares) {
   std::mt19937_64 bits(3);
   std::uniform_real_distribution<double> unit(0, 1);
@@ -259,7 +265,7 @@ TEST(WalkMixture, IsTheProfileOfItsShares) {
 
 // --- Work ---
 
-// Whatever is asked of a mixture counts each of its shares.
+// Every computation with a mixture counts the work of each of its components.
 TEST(WalkWork, CountsTheSharesOfAMixture) {
   const auto mixture = walk_cycle_mixture(Real(1) / 3, {1000, 30});
   const auto shares = static_cast<double>(mixture->components.size());

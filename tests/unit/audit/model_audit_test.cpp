@@ -1,4 +1,5 @@
-// Audits of trained models: an overfitted one gives its members away, a private one stays below its claim.
+// Audits of trained models: an overfitted model reveals its members, a private one stays below its
+// claim.
 #include "sotto/audit/model_audit.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +16,7 @@ namespace {
 
 constexpr std::size_t width = 150;
 
-// Features and classes are coins: what is learned is learned by heart.
+// Features and classes are coins, so a model can only memorise them.
 Examples coins(std::size_t units) {
   std::mt19937_64 random(5);
   Examples::Maker maker(width);
@@ -35,11 +36,11 @@ Learn learner(const std::shared_ptr<const Model>& model, const Training& trainin
   return [=](const Examples& examples) { return train(model, examples, training, {.threads = 1}).parameters; };
 }
 
-TEST(MembershipInference, AnOverfittedModelGivesItsMembersAway) {
+TEST(MembershipInference, AnOverfittedModelRevealsItsMembers) {
   const std::shared_ptr<const Model> model = make_model(LinearModel{.width = width, .loss = {}});
-  const auto found = membership_inference(*model, coins(200), learner(model, training_with(0)));
-  ASSERT_EQ(found.size(), 2U);
-  for (const MembershipInference& attack : found) {
+  const auto result = membership_inference(*model, coins(200), learner(model, training_with(0)));
+  ASSERT_EQ(result.size(), 2U);
+  for (const MembershipInference& attack : result) {
     EXPECT_GT(attack.advantage, 0.5) << attack.attack;
     EXPECT_GT(attack.bound.epsilon, 0.8) << attack.attack;
     EXPECT_GE(attack.tpr_at_10, attack.tpr_at_1);
@@ -62,14 +63,14 @@ TEST(MembershipInference, RefusesNonsense) {
   EXPECT_THROW((void)membership_inference(*model, coins(5), learner(model, training_with(1))), InvalidValue);
 }
 
-TEST(CanaryAudit, MeasuresAGoodPartOfWhatIsClaimed) {
-  // a training whose claim is near what 1000 canaries can show
+TEST(CanaryAudit, MeasuresAGoodPartOfTheClaim) {
+  // The claim is close to the largest bound that 1000 canaries can prove.
   Training training{.steps = 4, .clipping = {.norm = 0.0625}, .noise = 2, .batch = 10};
   const std::shared_ptr<const Model> model = make_model(LinearModel{.width = 1000 + width, .loss = {}, .intercept = false});
-  const OneRun found = canary_audit(coins(20), learner(model, training), {.confidence = 0.99});
+  const OneRun result = canary_audit(coins(20), learner(model, training), {.confidence = 0.99});
   const double claim = epsilon(plan_of(training), Delta(1e-5)).value.upper;
-  EXPECT_LE(found.epsilon, claim);
-  EXPECT_GT(found.epsilon, 0.15 * claim);
+  EXPECT_LE(result.epsilon, claim);
+  EXPECT_GT(result.epsilon, 0.15 * claim);
   EXPECT_THROW((void)canary_audit(coins(20), learner(model, training), {.canaries = 3}), InvalidValue);
 }
 

@@ -1,4 +1,5 @@
-// Mechanisms that are broken on purpose. Each is caught by the test of its name, which the real one passes.
+// Mechanisms that are broken on purpose. Each is caught by the test with its name, which the real
+// mechanism passes.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -53,8 +54,9 @@ TEST(Mutants, NoiseForHalfTheSensitivity) {
   EXPECT_FALSE(is_caught(releases(0, 2, [&](double x) { return real.release(x); }), "pure(1)", 100'000));
 }
 
-// A grid of 2^-10 of the value: its last bits tell on which side of 4 the value is.
-TEST(Mutants, AGridTakenFromTheData) {
+// A grid of 2^-10 times the value: the last bits of the output reveal on which side of 4 the value
+// is.
+TEST(Mutants, AGridFromTheData) {
   const auto mutant = [](double x) { return RoundedNoise(NoiseKind::laplace, 1, RoundedNoise::grid_for(x)).add(x); };
   EXPECT_TRUE(is_caught(releases(3, 4, mutant), "laplace(1)", 100'000));
   EXPECT_FALSE(is_caught(releases(3, 4, [](double x) { return real_noise(NoiseKind::laplace, 1, x); }), "laplace(1)", 100'000));
@@ -66,9 +68,9 @@ TEST(Mutants, NoiseOnOneSideOnly) {
   EXPECT_FALSE(is_caught(releases(0, 1, [](double x) { return real_noise(NoiseKind::laplace, 1, x); }), "laplace(1)", 100'000));
 }
 
-// The same words for both coordinates: the noise cancels in their difference.
+// One random stream for both coordinates: the noise cancels in their difference.
 TEST(Mutants, OneStreamForTwoCoordinates) {
-  const Audited real = audited(parse("laplace(1)"), std::nullopt, 2);
+  const AuditSubject real = audit_subject(parse("laplace(1)"), std::nullopt, 2);
   const Suspect mutant{real.suspects[0].inputs, real.suspects[0].numbers, [](bool second, std::span<double> numbers) {
                          const double noise = real_noise(NoiseKind::laplace, 1, 0);
                          numbers[0] = noise + (second ? 1 : 0);
@@ -78,7 +80,8 @@ TEST(Mutants, OneStreamForTwoCoordinates) {
   for (const Suspect& suspect : real.suspects) EXPECT_FALSE(is_caught(suspect, "laplace(1)", 100'000));
 }
 
-// Two releases, the second of a query that does not change, each at its own scale. Every release starts its stream anew.
+// Two releases with different scales, the second of a query that does not change. Every release
+// restarts its random stream.
 TEST(Mutants, OneStreamForTwoReleases) {
   const auto suspect = [](bool anew) {
     return Suspect{"two releases", {"first less half of the second"}, [anew](bool second, std::span<double> numbers) {
@@ -100,7 +103,8 @@ TEST(Mutants, OneStreamForTwoReleases) {
   EXPECT_FALSE(is_caught(suspect(false), "laplace(1) + laplace(2, 1)", 100'000));
 }
 
-// A grid so fine that the first word never decides: 2^-45 of the scale, and 16 steps a unit of that word.
+// A grid so fine that the first random word never decides: 2^-45 of the scale, which is 16 grid
+// steps for each unit of that word.
 constexpr int fine_grid = -45;
 double finely(double x, bool doubles_alone) {
   const random_detail::Rounding rounding{x, fine_grid, random_detail::Shape::linear, 1, 0, random_detail::unit_of(Curve::gaussian)};
@@ -113,16 +117,19 @@ double finely(double x, bool doubles_alone) {
   return std::ldexp(random_detail::try_round(steps, random_detail::half_unit_of(rounding), negative ? -twice : twice).whole, fine_grid);
 }
 
-// What the doubles say without further bits: the output's last bits are the value's.
+// Rounding in doubles without further random bits: the last bits of the output are those of the
+// value.
 TEST(Mutants, TiesDecidedByTheDoublesAlone) {
   const double moved = 0.75 + 0x1p-44;
   EXPECT_TRUE(is_caught(releases(0, moved, [](double x) { return finely(x, true); }), "gaussian(1)", 20'000, 1e-5));
   EXPECT_FALSE(is_caught(releases(0, moved, [](double x) { return finely(x, false); }), "gaussian(1)", 100'000, 1e-5));
 }
 
-// The same by enumeration: all continuations of a word in doubt. The real rounding splits them where the exact sum does.
-TEST(Mutants, AWordInDoubtThatIsNotSplit) {
-  // y just below the columns that end at the noise 1/2; a factor that much above 1 puts 1/2 at three quarters of the last unit
+// The same defect by enumeration of all continuations of an ambiguous word. The real rounding
+// splits them at the exact sum.
+TEST(Mutants, AnAmbiguousWordThatIsNotSplit) {
+  // y is just below the columns that end at the noise 1/2. The factor puts 1/2 at three quarters of
+  // the last unit.
   const int unit = random_detail::unit_of(Curve::laplace);
   const int bits_to_half = random_detail::real_fraction - unit - 1;
   const random_detail::Rounding rounding{0, 0, random_detail::Shape::linear, 1 + std::ldexp(1.0, -bits_to_half - 2), 0, unit};
@@ -140,7 +147,8 @@ TEST(Mutants, AWordInDoubtThatIsNotSplit) {
   EXPECT_FALSE(attempt.sure);  // the mutant returns attempt.whole for all 1024
 }
 
-// χ² of counts on whole numbers against the exact masses, in standard deviations of its cube root: above 6 by chance with probability 10⁻⁹.
+// χ² of counts on whole numbers against the exact masses, in standard deviations of its cube root:
+// above 6 by chance with probability 10⁻⁹.
 double misfit(const std::map<double, double>& counts, double draws, const std::function<double(double)>& mass) {
   double sum = 0;
   int cells = -1;
@@ -154,7 +162,7 @@ double misfit(const std::map<double, double>& counts, double draws, const std::f
   return (std::cbrt(sum / cells) - (1 - share)) / std::sqrt(share);
 }
 
-// First to half steps, then to whole ones: the halves all go to even numbers.
+// Rounds to half steps first, then to whole ones: all halves go to even numbers.
 TEST(Mutants, RoundedTwice) {
   constexpr int draws = 200'000;
   const auto law = [](double k) {
@@ -162,18 +170,18 @@ TEST(Mutants, RoundedTwice) {
     return above(std::abs(k) - 0.5) - above(std::abs(k) + 0.5);
   };
   const RoundedNoise halves(NoiseKind::gaussian, 3, -1);
-  const RoundedNoise wholes(NoiseKind::gaussian, 3, 0);
+  const RoundedNoise integer_noise(NoiseKind::gaussian, 3, 0);
   std::map<double, double> mutant;
   std::map<double, double> real;
   for (int i = 0; i < draws; ++i) {
     ++mutant[std::nearbyint(halves.add(0))];
-    ++real[wholes.add(0)];
+    ++real[integer_noise.add(0)];
   }
   EXPECT_GT(misfit(mutant, draws, law), 8);
   EXPECT_LT(misfit(real, draws, law), 6);
 }
 
-// Noise in doubles from a uniform number of 12 bits: values that the other input never shows.
+// Noise in doubles from a uniform number of 12 bits: some values are impossible on the other input.
 TEST(Mutants, NoiseFromACoarseUniform) {
   const auto mutant = [](double x) {
     const double u = (static_cast<double>(Random::here().word() >> 52U) + 0.5) * 0x1p-12;

@@ -1,4 +1,5 @@
-// Auditing in one run: its p-value is the theorem's, and its bound is wrong no more often than it says.
+// Auditing in one run: the p-value equals the theorem's, and the bound is wrong at most as often as
+// its confidence allows.
 #include "sotto/audit/one_run.hpp"
 
 #include <gtest/gtest.h>
@@ -50,7 +51,7 @@ TEST(OneRun, TheBoundIsTheLargestRejectedEpsilon) {
   EXPECT_LT(one_run_epsilon(1000, 500, 450, 1e-3, 0.05), epsilon);  // more is explained by δ
 }
 
-TEST(OneRun, OnRandomizedResponseItIsWrongNoMoreOftenThanItSays) {
+TEST(OneRun, OnRandomizedResponseItIsWrongAtMostAsOftenAsItsConfidenceAllows) {
   std::mt19937_64 random(1);
   std::bernoulli_distribution coin(0.5);
   const double truth = 1;
@@ -65,9 +66,9 @@ TEST(OneRun, OnRandomizedResponseItIsWrongNoMoreOftenThanItSays) {
       included.push_back(coin(random));
       scores.push_back(included.back() == honest(random) ? 1 : 0);
     }
-    const OneRun found = one_run_audit(scores, included, 0, 0.9);
-    wrong += found.epsilon > truth ? 1 : 0;
-    mean += found.epsilon / runs;
+    const OneRun result = one_run_audit(scores, included, 0, 0.9);
+    wrong += result.epsilon > truth ? 1 : 0;
+    mean += result.epsilon / runs;
   }
   EXPECT_LE(wrong, 45);  // 30 expected at most; 45 is three deviations above
   EXPECT_GT(mean, 0.75);

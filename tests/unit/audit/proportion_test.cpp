@@ -1,4 +1,4 @@
-#include "sotto/audit/proportion.hpp"
+#include "audit/api/proportion.hpp"
 
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ TEST(Proportion, AgreesWithItsClosedForms) {
   EXPECT_NEAR(proportion_upper(3, 12, 0.025), 0.5718585, 1e-6);
 }
 
-TEST(Proportion, IsWrongNoMoreOftenThanItsDoubt) {
+TEST(Proportion, IsWrongAtMostAsOftenAsItsDoubtAllows) {
   int wrong = 0;
   for (int round = 0; round < 2000; ++round) {
     int heads = 0;
@@ -32,7 +32,7 @@ TEST(Proportion, IsWrongNoMoreOftenThanItsDoubt) {
   EXPECT_GT(wrong, 20);  // and not idle
 }
 
-TEST(Proportion, TakesLargeCounts) {
+TEST(Proportion, AcceptsLargeCounts) {
   EXPECT_NEAR(proportion_lower(500'000, 1'000'000, 0.025), 0.49902, 1e-5);
   EXPECT_NEAR(proportion_upper(500'000, 1'000'000, 0.025), 0.50098, 1e-5);
 }

@@ -1,4 +1,5 @@
-// Trainings that are broken on purpose. Each is caught by the test of its name, which the real one passes.
+// Trainings that are broken on purpose. Each is caught by the test with its name, which the real
+// training passes.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -33,8 +34,8 @@ bool is_caught(const Training& run) {
   const std::shared_ptr<const Model> model =
       make_model(LinearModel{.width = width + static_cast<std::size_t>(canaries), .loss = {}, .intercept = false});
   const Learn learn = [&](const Examples& examples) { return train(model, examples, run, {.threads = 1}).parameters; };
-  const OneRun found = canary_audit(some_rows(), learn, {.canaries = canaries, .delta = 1e-9, .confidence = 1 - 1e-6});
-  return found.epsilon > epsilon(plan_of(claimed()), Delta(1e-9)).value.upper;
+  const OneRun result = canary_audit(some_rows(), learn, {.canaries = canaries, .delta = 1e-9, .confidence = 1 - 1e-6});
+  return result.epsilon > epsilon(plan_of(claimed()), Delta(1e-9)).value.upper;
 }
 
 TEST(TrainingMutants, TheRealOnePasses) { EXPECT_FALSE(is_caught(claimed())); }
@@ -45,7 +46,7 @@ TEST(TrainingMutants, NoNoise) {
   EXPECT_TRUE(is_caught(mutant));
 }
 
-// The noise is for the norm that is claimed, the gradients are clipped to another.
+// The noise is for the claimed norm, but the gradients are clipped to another one.
 TEST(TrainingMutants, WrongClip) {
   Training mutant = claimed();
   mutant.clipping.norm *= 256;
@@ -53,7 +54,8 @@ TEST(TrainingMutants, WrongClip) {
   EXPECT_TRUE(is_caught(mutant));
 }
 
-// One step from one unit or from two, seen through the size of a weight that no row moves: what is left is the noise, divided.
+// One step from one unit or from two, observed through a weight that no row changes: it holds only
+// the noise, divided by the number of units.
 Suspect a_step_from_one_or_two(bool divided_by_number_of_units) {
   const auto one = std::make_shared<Examples>([] {
     Examples::Maker maker(2);
@@ -89,7 +91,7 @@ TEST(TrainingMutants, TheNumberOfUnitsLeakedThroughTheDivisor) {
   EXPECT_FALSE(two_worlds_differ(a_step_from_one_or_two(false), 20'000));
 }
 
-// Each unit's gradient gets noise and is clipped then: without units there is no noise at all.
+// Each unit's gradient gets noise and is clipped afterwards: without units there is no noise.
 TEST(TrainingMutants, NoiseBeforeClipping) {
   const auto suspect = [](bool before) {
     return Suspect{"no unit and one", {"gradient"}, [=](bool second, std::span<double> numbers) {
@@ -102,7 +104,8 @@ TEST(TrainingMutants, NoiseBeforeClipping) {
   EXPECT_FALSE(two_worlds_differ(suspect(false), 20'000));
 }
 
-// How far one more unit moves a sum of clipped gradients, in norms. All rows alike, so that each adds one norm to one coordinate.
+// The change of a sum of clipped gradients by one more unit, in norms. All rows are equal, so each
+// adds one norm to one coordinate.
 Examples alike(std::size_t units, bool one_more) {
   Examples::Maker maker(1);
   for (std::size_t u = 0; u < units; ++u) maker.add(1)[0] = feature_one;
@@ -124,7 +127,7 @@ double moved_exactly(std::size_t units, double norm) {
   return std::abs(total(true) - total(false)) / norm;
 }
 
-// The same in floats, one after the other.
+// The sum in floats, added one by one.
 double moved_in_floats(std::size_t units, float norm) {
   float sum = 0;
   for (std::size_t u = 0; u < units; ++u) sum += norm;
@@ -147,7 +150,8 @@ TEST(TrainingMutants, AFloatSum) {
   EXPECT_GT(in_floats, 1);
 }
 
-// A unit's rows are clipped together: clipped one by one they move the sum by as many norms as there are rows.
+// The rows of a unit must be clipped together. Clipped one by one, they move the sum by one norm
+// for each row.
 TEST(TrainingMutants, RowsClippedInsteadOfUnits) {
   const auto model = make_model(LinearModel{.width = 1, .loss = {}, .intercept = false});
   const Clipping clipping{.norm = 0.25};

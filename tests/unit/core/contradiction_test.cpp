@@ -1,4 +1,5 @@
-#include "sotto/core/contradiction.hpp"
+// Contradictions: any crossing of two bounds is an error, and its message says what to report.
+#include "core/api/contradiction.hpp"
 
 #include <gtest/gtest.h>
 
@@ -21,9 +22,9 @@ TEST(Contradiction, SaysThatTheLibraryIsAtFaultAndWhatToReport) {
     (void)bracket(2, 1.5, "epsilon at delta = 1e-05 of laplace(1) by pld");
     FAIL();
   } catch (const Contradiction& error) {
-    const std::string said = error.what();
-    for (const char* part : {"epsilon at delta = 1e-05 of laplace(1) by pld is at least 2", "at most 1.5", "a bug of sotto", "please report"}) {
-      EXPECT_NE(said.find(part), std::string::npos) << said;
+    const std::string message = error.what();
+    for (const char* part : {"epsilon at delta = 1e-05 of laplace(1) by pld is at least 2", "at most 1.5", "a bug in sotto", "please report"}) {
+      EXPECT_NE(message.find(part), std::string::npos) << message;
     }
   }
 }

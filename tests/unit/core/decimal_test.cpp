@@ -1,3 +1,4 @@
+// Doubles as text: round trips, rounding to a side, and the texts that are refused.
 #include "sotto/core/decimal.hpp"
 
 #include <gtest/gtest.h>
@@ -32,7 +33,7 @@ double random_finite(std::mt19937_64& random) {
 
 double read(const std::string& text) { return number_in(text); }
 
-// Significant digits of a decimal: without sign, point, exponent and outer zeros.
+// Returns the significant digits of a decimal, without sign, point, exponent and outer zeros.
 std::size_t significant(std::string text) {
   text = text.substr(0, text.find('e'));
   std::erase_if(text, [](char c) { return c == '-' || c == '.'; });
@@ -72,8 +73,8 @@ TEST(Shortest, NamesInfinityAndNotANumber) {
 
 bool on_side(const std::string& text, double x, Side side) { return side == Side::upper ? read(text) >= x : read(text) <= x; }
 
-// Random doubles of every exponent, and numbers with few digits with their neighbours, where rounding to nearest often
-// lands on the other side.
+// Returns random doubles of every exponent, and numbers with few digits with their neighbours, for
+// which rounding to nearest often ends on the wrong side.
 std::vector<double> doubles() {
   std::mt19937_64 random(2);
   std::vector<double> all;
@@ -85,7 +86,7 @@ std::vector<double> doubles() {
   return all;
 }
 
-// Every double, number of digits and side; says how many fail, and one of them.
+// Checks every double, number of digits and side. Reports how many fail, and one of them.
 void check_rounded(int first, int last, const std::function<bool(const std::string& text, double x, int digits, Side side)>& good) {
   int wrong = 0;
   std::string example;
@@ -102,15 +103,15 @@ void check_rounded(int first, int last, const std::function<bool(const std::stri
   EXPECT_EQ(wrong, 0) << "for example " << example;
 }
 
-TEST(Rounded, IsOnTheAskedSideUpTo15Digits) {
+TEST(Rounded, IsOnTheRequestedSideUpTo15Digits) {
   check_rounded(1, 15, [](const std::string& text, double x, int, Side side) { return on_side(text, x, side); });
 }
 
-TEST(Rounded, IsOnTheAskedSideAt16And17Digits) {
+TEST(Rounded, IsOnTheRequestedSideAt16And17Digits) {
   check_rounded(16, 17, [](const std::string& text, double x, int, Side side) { return on_side(text, x, side); });
 }
 
-TEST(Rounded, HasAtMostTheAskedDigits) {
+TEST(Rounded, HasAtMostTheRequestedDigits) {
   check_rounded(1, 17, [](const std::string& text, double, int digits, Side) { return significant(text) <= static_cast<std::size_t>(digits); });
 }
 
@@ -121,7 +122,7 @@ TEST(Rounded, IsWithinOneUnitOfTheLastDigit) {
   });
 }
 
-TEST(Rounded, IsOnTheAskedSideAtTheEndsOfTheRange) {
+TEST(Rounded, IsOnTheRequestedSideAtTheEndsOfTheRange) {
   for (const double x : {largest, -largest, 1.7e308, -1.7e308, 1.79e308, -1.795e308, 1.7976e308, smallest, -smallest, 3 * smallest, 7 * smallest,
                          -9 * smallest, 1e-310, 2.2250738585072014e-308}) {
     for (int digits = 1; digits <= 17; ++digits) {
@@ -171,27 +172,28 @@ TEST(ReadNumber, ReadsDecimals) {
   EXPECT_TRUE(std::isnan(read_number("nan")));
 }
 
-TEST(ReadNumber, RefusesWhatIsNoNumber) {
+TEST(ReadNumber, RefusesTextThatIsNotANumber) {
   for (const char* text : {"", " ", "1x", "x", "1 ", " 1", "--1", "1e", "1.2.3", "0x10", "1,5", "e5", ".", "+", "1e5.5", "one"}) {
     EXPECT_THROW(read_number(text), InvalidValue) << "'" << text << "'";
   }
 }
 
-TEST(ReadNumber, RefusesWhatIsBeyondDoubles) {
+TEST(ReadNumber, RefusesNumbersBeyondDoubles) {
   for (const char* text : {"1e999", "-1e999", "1e-999", "1e99999999999999999999", "1e-99999999999999999999", "1.8e308", "1e-400"}) {
     EXPECT_THROW(read_number(text), InvalidValue) << text;
   }
 }
 
-TEST(ReadNumber, RefusesWhatRoundsToAWholeNumberWithoutBeingOne) {
+TEST(ReadNumber, RefusesFractionsThatRoundToWholeNumbers) {
   for (const char* text : {"0.99999999999999999", "1.00000000000000001", "2.9999999999999999999e0", "-0.99999999999999999", "1000000000000000.01",
                            "999999999999999999e-18", "4.00000000000000000000000000001"}) {
     EXPECT_THROW(read_number(text), InvalidValue) << text;
   }
 }
 
-// A whole number stands for itself alone, so one that a double cannot hold must be refused or keep a radius.
-TEST(ReadNumber, AWholeNumberIsRefusedOrHeldByItsReading) {
+// Real::reading() takes a double that is a whole number to be exact, so a whole number that no
+// double holds must be refused, or lie within the radius of its reading.
+TEST(ReadNumber, AWholeNumberIsRefusedOrLiesInItsReading) {
   struct {
     const char* text;
     double high;
@@ -209,7 +211,7 @@ TEST(ReadNumber, AWholeNumberIsRefusedOrHeldByItsReading) {
   }
 }
 
-TEST(ReadNumber, TheMessageShowsTheText) {
+TEST(ReadNumber, TheMessageQuotesTheText) {
   const auto message = [](const char* text) -> std::string {
     try {
       read_number(text);

@@ -1,4 +1,5 @@
-#include "sotto/core/file.hpp"
+// Reading of regular files: kinds, limits, and the messages.
+#include "core/api/file.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -22,7 +23,7 @@ class TextFile : public testing::Test {
   ~TextFile() override { fs::remove_all(folder); }
   const fs::path folder = fs::temp_directory_path() / ("sotto-file-" + std::to_string(getpid()));
 
-  static std::string failure(const fs::path& path, std::uint64_t most = most_text) {
+  static std::string failure(const fs::path& path, std::uint64_t most = max_text_file_size) {
     try {
       (void)read_text_file(path, most);
     } catch (const FileError& error) {
@@ -48,10 +49,10 @@ TEST_F(TextFile, ReadsARegularFileAndALinkToIt) {
   fs::create_symlink(folder / "text", folder / "link");
   EXPECT_EQ(read_text_file(folder / "text"), bytes);
   EXPECT_EQ(read_text_file(folder / "link"), bytes);
-  EXPECT_FALSE(read_text_file("/proc/self/status").empty());  // a size of 0
+  EXPECT_FALSE(read_text_file("/proc/self/status").empty());  // its reported size is 0
 }
 
-TEST_F(TextFile, RefusesWhatIsNoRegularFileAndNamesItsKind) {
+TEST_F(TextFile, RefusesOtherKindsOfFilesAndNamesTheKind) {
   const std::string only = ", and sotto reads regular files only";
   ASSERT_EQ(mkfifo((folder / "pipe").c_str(), 0600), 0);
   fs::create_symlink(folder / "pipe", folder / "link");
@@ -85,10 +86,10 @@ TEST_F(TextFile, RefusesAFileAboveTheLimitAndAcceptsOneAtIt) {
   std::ofstream(folder / "huge") << "";
   fs::resize_file(folder / "huge", std::uint64_t{300} << 20U);
   EXPECT_EQ(failure(folder / "huge"),
-            "cannot read " + (folder / "huge").string() + ": it is larger than 32 MiB, the most that sotto reads of such a file");
+            "cannot read " + (folder / "huge").string() + ": it is larger than 32 MiB, the limit for files of this kind");
 }
 
-TEST_F(TextFile, SaysOfAnAbsentFileThatItIsAbsent) {
+TEST_F(TextFile, TheErrorSaysThatAFileIsAbsent) {
   const auto is_absent = [](const fs::path& path) -> std::optional<bool> {
     try {
       (void)read_text_file(path);

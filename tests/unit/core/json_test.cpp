@@ -1,4 +1,5 @@
-#include "sotto/core/json.hpp"
+// JSON: the spelling of values, strict parsing, limits, and errors.
+#include "core/api/json.hpp"
 
 #include <gtest/gtest.h>
 
@@ -17,7 +18,7 @@ TEST(JsonText, MembersKeepTheirOrder) {
   EXPECT_EQ(Json::parse(json.dump()), json);
 }
 
-TEST(JsonText, RealNumbersAreToldFromWholeOnes) {
+TEST(JsonText, RealNumbersAreWrittenUnlikeWholeOnes) {
   const auto text = [](double x) { return Json(x).dump(); };
   EXPECT_EQ(text(5), "5.0");
   EXPECT_EQ(Json(5).dump(), "5");
@@ -59,11 +60,11 @@ TEST(JsonText, TextThatIsNotUtf8IsRefusedBothWays) {
   for (const char* bytes :
        {"\xff", "\xc0\xaf", "\xe0\x80\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xf0\x8f\xbf\xbf", "\xe2\x82", "\x80", "\xf8\x88\x80\x80\x80"}) {
     EXPECT_THROW(Json(bytes).dump(), JsonError) << bytes;
-    EXPECT_FALSE(Json::read("\"" + std::string(bytes) + "\"")) << bytes;
+    EXPECT_FALSE(Json::try_parse("\"" + std::string(bytes) + "\"")) << bytes;
   }
 }
 
-TEST(JsonText, WhatIsNotJsonIsRefused) {
+TEST(JsonText, MalformedTextIsRefused) {
   for (const char* text : {"",
                            " ",
                            "nul",
@@ -104,7 +105,7 @@ TEST(JsonText, WhatIsNotJsonIsRefused) {
                            "-1e400",
                            "\"\\u00\"",
                            "/**/1"}) {
-    EXPECT_FALSE(Json::read(text)) << text;
+    EXPECT_FALSE(Json::try_parse(text)) << text;
   }
 }
 
@@ -122,9 +123,9 @@ TEST(JsonText, NumbersBelowAllDoublesAreZero) {
   EXPECT_EQ(Json::parse("-1e-99999999999999999999").get<double>(), 0);
   EXPECT_EQ(Json::parse("0." + std::string(400, '0') + "1").get<double>(), 0);
   EXPECT_EQ(Json::parse("5e-324").get<double>(), 5e-324);
-  EXPECT_FALSE(Json::read("1" + std::string(400, '0') + "e-10"));
-  EXPECT_FALSE(Json::read("1" + std::string(400, '0')));
-  EXPECT_FALSE(Json::read("1e99999999999999999999"));
+  EXPECT_FALSE(Json::try_parse("1" + std::string(400, '0') + "e-10"));
+  EXPECT_FALSE(Json::try_parse("1" + std::string(400, '0')));
+  EXPECT_FALSE(Json::try_parse("1e99999999999999999999"));
 }
 
 TEST(JsonText, TheLastOfTwoMembersWithOneNameCounts) {
@@ -137,18 +138,19 @@ TEST(JsonText, TheLastOfTwoMembersWithOneNameCounts) {
   EXPECT_EQ(json.at("20"), 60);
 }
 
-TEST(JsonText, AHundredThousandMembersAreReadInTime) {  // in n log n at most: a quadratic reader takes half a minute
+// A quadratic reader would take half a minute.
+TEST(JsonText, AHundredThousandMembersAreReadInTime) {
   std::string many = "{";
   for (int i = 0; i < 100000; ++i) many += "\"" + std::to_string(i) + "\":0,";
   EXPECT_EQ(Json::parse(many + "\"x\":0}").size(), 100001U);
 }
 
 TEST(JsonText, DeepNestingIsRefusedBeforeTheStackEnds) {
-  EXPECT_TRUE(Json::read(std::string(1000, '[') + std::string(1000, ']')));
-  EXPECT_FALSE(Json::read(std::string(1000000, '[')));
+  EXPECT_TRUE(Json::try_parse(std::string(1000, '[') + std::string(1000, ']')));
+  EXPECT_FALSE(Json::try_parse(std::string(1000000, '[')));
   std::string objects;
   for (int i = 0; i < 1000000; ++i) objects += "{\"a\":";
-  EXPECT_FALSE(Json::read(objects));
+  EXPECT_FALSE(Json::try_parse(objects));
 }
 
 TEST(JsonText, AValueOfAnotherKindIsAnError) {
@@ -162,6 +164,28 @@ TEST(JsonText, AValueOfAnotherKindIsAnError) {
   EXPECT_THROW(Json(1).members(), JsonError);
   EXPECT_EQ(json.at("list").get<std::vector<std::string>>(), (std::vector<std::string>{"a", "b"}));
   EXPECT_EQ(json.value("lost", "else"), "else");
+}
+
+TEST(JsonText, ErrorsNameThePlaceTheKindOrTheMember) {
+  const auto message = [](const auto& read) -> std::string {
+    try {
+      read();
+    } catch (const JsonError& error) {
+      return error.what();
+    }
+    return "no error";
+  };
+  const auto of_text = [&](const char* text) { return message([&] { Json::parse(text); }); };
+  EXPECT_EQ(of_text("{\"a\":01}"), "the text is not JSON: unexpected character at byte 6");
+  EXPECT_EQ(of_text("[\"ab\x01\"]"), "the text is not JSON: unexpected character at byte 5");
+  EXPECT_EQ(of_text("[1,"), "the text is not JSON: it ends too early");
+  EXPECT_EQ(of_text("1 2"), "the text is not JSON: unexpected character at byte 3");
+  const Json json = Json::parse(R"({"a":[1.5,null]})");
+  EXPECT_EQ(message([&] { (void)json["b"]; }), "the member \"b\" is missing");
+  EXPECT_EQ(message([&] { (void)json["a"].at(2); }), "the array has no item 2, it has 2");
+  EXPECT_EQ(message([&] { (void)json["a"][0].get<int>(); }), "expected a whole number, got a real number");
+  EXPECT_EQ(message([&] { (void)json["a"].text(); }), "expected a string, got an array");
+  EXPECT_EQ(message([&] { (void)Json(300).get<std::int8_t>(); }), "a whole number is out of range: 300");
 }
 
 }  // namespace

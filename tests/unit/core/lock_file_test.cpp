@@ -1,5 +1,5 @@
-// A lock that is removed when it ends: never two holders, and never a file left by whoever ended in order.
-#include "sotto/core/lock_file.hpp"
+// Lock files: never two owners, and no file is left by a process that ends normally.
+#include "core/api/lock_file.hpp"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -28,42 +28,42 @@ class LockFiles : public ::testing::Test {
   fs::path folder, path;
 };
 
-TEST_F(LockFiles, IsHeldOnceAndGoneAtItsEnd) {
+TEST_F(LockFiles, HasOneOwnerAndIsRemovedAtItsEnd) {
   {
-    auto lock = LockFile::held(path);
+    auto lock = LockFile::try_lock(path);
     ASSERT_TRUE(lock);
-    EXPECT_FALSE(LockFile::held(path));
+    EXPECT_FALSE(LockFile::try_lock(path));
     EXPECT_TRUE(fs::exists(path));
     LockFile moved = std::move(*lock);
     lock.reset();
     EXPECT_TRUE(fs::exists(path));
-    EXPECT_FALSE(LockFile::held(path));
+    EXPECT_FALSE(LockFile::try_lock(path));
   }
   EXPECT_FALSE(fs::exists(path));
-  EXPECT_TRUE(LockFile::held(path));
+  EXPECT_TRUE(LockFile::try_lock(path));
   EXPECT_TRUE(fs::is_empty(folder));
 }
 
-TEST_F(LockFiles, AFileThatWasLeftBehindHoldsUpNobodyAndIsRemoved) {
+TEST_F(LockFiles, ALeftoverFileBlocksNobodyAndIsRemoved) {
   std::ofstream(path) << "";
-  EXPECT_TRUE(LockFile::held(path));
+  EXPECT_TRUE(LockFile::try_lock(path));
   EXPECT_FALSE(fs::exists(path));
 }
 
-TEST_F(LockFiles, AFileOfSomebodyElseAtItsPlaceStays) {
+TEST_F(LockFiles, AnotherFileUnderItsNameStays) {
   {
-    const auto lock = LockFile::held(path);
+    const auto lock = LockFile::try_lock(path);
     fs::remove(path);
     std::ofstream(path) << "";
   }
   EXPECT_TRUE(fs::exists(path));
-  EXPECT_THROW((void)LockFile::held(folder / "nowhere" / "lock"), std::runtime_error);
+  EXPECT_THROW((void)LockFile::try_lock(folder / "nowhere" / "lock"), std::runtime_error);
   fs::create_symlink(path, folder / "link");
-  EXPECT_THROW((void)LockFile::held(folder / "link"), std::runtime_error);
+  EXPECT_THROW((void)LockFile::try_lock(folder / "link"), std::runtime_error);
 }
 
 TEST_F(LockFiles, AChildThatInheritsItRemovesNothing) {
-  auto lock = LockFile::held(path);
+  auto lock = LockFile::try_lock(path);
   const pid_t child = fork();
   if (child == 0) {
     lock.reset();
@@ -71,23 +71,24 @@ TEST_F(LockFiles, AChildThatInheritsItRemovesNothing) {
   }
   waitpid(child, nullptr, 0);
   EXPECT_TRUE(fs::exists(path));
-  EXPECT_FALSE(LockFile::held(path));
+  EXPECT_FALSE(LockFile::try_lock(path));
 }
 
-// Processes take and give up the lock as fast as they can. Each writes its number while it holds the lock, and looks whether another does, too.
-TEST_F(LockFiles, NeverHasTwoHoldersWhileProcessesTakeTurns) {
-  const fs::path holder = folder / "holder";
+// Several processes acquire and release the lock as fast as they can. An owner writes its number to
+// a file, and fails if it finds the file of another owner.
+TEST_F(LockFiles, NeverHasTwoOwnersWhileProcessesTakeTurns) {
+  const fs::path owner = folder / "owner";
   const auto contend = [&](int self) {
     int turns = 0;
     while (turns < 300) {
-      const auto lock = LockFile::held(path);
+      const auto lock = LockFile::try_lock(path);
       if (!lock) continue;
-      if (fs::exists(holder)) return 1;
-      std::ofstream(holder) << self;
+      if (fs::exists(owner)) return 1;
+      std::ofstream(owner) << self;
       int who = 0;
-      std::ifstream(holder) >> who;
+      std::ifstream(owner) >> who;
       if (who != self) return 1;
-      fs::remove(holder);
+      fs::remove(owner);
       ++turns;
     }
     return 0;

@@ -1,15 +1,16 @@
-#include "sotto/core/stop.hpp"
+// Cancellation: when the callback is called, and when not.
+#include "core/api/stop.hpp"
 
 #include <gtest/gtest.h>
 
-#include "sotto/core/work.hpp"
+#include "core/api/work.hpp"
 
 namespace sotto {
 namespace {
 
-TEST(Stop, WorkEndsSoonAfterItIsSaid) {
-  int asked = 0;
-  const StopQuestion question([&] { return ++asked == 3; });
+TEST(Stop, WorkEndsSoonAfterTheCallbackReturnsTrue) {
+  int calls = 0;
+  const StopCheck check([&] { return ++calls == 3; });
   double done = 0;
   EXPECT_THROW(
       for (;;) {
@@ -17,21 +18,21 @@ TEST(Stop, WorkEndsSoonAfterItIsSaid) {
         done += 1e6;
       },
       Stopped);
-  EXPECT_EQ(asked, 3);
+  EXPECT_EQ(calls, 3);
   EXPECT_LE(done, 1e8);
 }
 
-TEST(Stop, NobodyIsAskedWhenItIsGone) {
-  int asked = 0;
+TEST(Stop, TheCallbackIsNotCalledAfterItsScope) {
+  int calls = 0;
   {
-    const StopQuestion question([&] { return ++asked > 0; });
+    const StopCheck check([&] { return ++calls > 0; });
   }
   spend(1e9);
-  EXPECT_EQ(asked, 0);
+  EXPECT_EQ(calls, 0);
 }
 
 TEST(Stop, ALimitOfWorkStillHolds) {
-  const StopQuestion question([] { return false; });
+  const StopCheck check([] { return false; });
   const WorkLimit limit(100);
   EXPECT_THROW(spend(1e9), OutOfWork);
 }

@@ -1,4 +1,5 @@
-#include "sotto/core/suggestion.hpp"
+// Suggestions for words and numbers, and the words that get none.
+#include "core/api/suggestion.hpp"
 
 #include <gtest/gtest.h>
 
@@ -46,7 +47,7 @@ TEST(Suggestions, KnowSynonyms) {
   EXPECT_EQ(closest("std_dev", {"mean", "deviation"}, synonyms), "deviation");
 }
 
-TEST(Suggestions, AreNotMadeForWordsThatAreFarAway) {
+TEST(Suggestions, AreAbsentForDistantWords) {
   EXPECT_EQ(closest("q", columns), "") << "one letter has no likeness to another";
   EXPECT_EQ(closest("Male", columns), "");
   EXPECT_EQ(closest("weight", columns), "");
@@ -57,7 +58,7 @@ TEST(Suggestions, AreNotMadeForWordsThatAreFarAway) {
   EXPECT_EQ(closest(std::string(5000, 'a'), {std::string(5000, 'a')}), "");
 }
 
-TEST(Suggestions, ReadNumbersAsTheyAreWrittenElsewhere) {
+TEST(Suggestions, CorrectDecimalCommasAndPercentSigns) {
   EXPECT_EQ(advice_on_number("0,5"), ": write a decimal point, 0.5");
   EXPECT_EQ(advice_on_number("-1,25e-3"), ": write a decimal point, -1.25e-3");
   EXPECT_EQ(advice_on_number("1%"), ": write a share, 0.01");
@@ -71,7 +72,7 @@ TEST(Suggestions, ReadNumbersAsTheyAreWrittenElsewhere) {
   EXPECT_EQ(advice_on_number(std::string(500, '1') + "%"), "");
 }
 
-TEST(Suggestions, ListWhatThereIs) {
+TEST(Suggestions, ListTheKnownWords) {
   EXPECT_EQ(suggestion("agee", {"sex", "age"}), "did you mean \"age\"? There are: sex, age");
   EXPECT_EQ(suggestion("weight", {"sex", "age"}), "there are: sex, age");
   EXPECT_EQ(suggestion("age", {}), "");

@@ -1,4 +1,5 @@
-#include "sotto/core/text.hpp"
+// Unsafe characters: which they are, and how each kind of text escapes them.
+#include "core/api/text.hpp"
 
 #include <gtest/gtest.h>
 
@@ -15,7 +16,7 @@ TEST(Text, OfEveryScriptIsPlain) {
   }
 }
 
-TEST(Text, IsShownWithWhatATerminalWouldObeySpeltOut) {
+TEST(Text, SpellsOutUnsafeCharacters) {
   EXPECT_EQ(escaped_for_terminal("a\x1b[2Kb"), "a\\u{1b}[2Kb");
   EXPECT_EQ(escaped_for_terminal("a\r\nb\tc"), "a\\u{d}\\u{a}b\\u{9}c");
   EXPECT_EQ(escaped_for_terminal("a\u202eb\u2066c"), "a\\u{202e}b\\u{2066}c");
@@ -25,7 +26,7 @@ TEST(Text, IsShownWithWhatATerminalWouldObeySpeltOut) {
   EXPECT_EQ(escaped_for_terminal(std::string("a\0b", 3)), "a\\u{0}b");
 }
 
-TEST(Text, IsRefusedAsANameWhereItCouldNotBeShown) {
+TEST(Text, IsRefusedAsANameIfUnsafe) {
   for (const char* text : {"a\x1b[2K", "a\nb", "a\u202eb", "a\u200bb", "\xff"}) {
     try {
       require_plain_name(text, "the title");
@@ -42,7 +43,7 @@ TEST(Text, OfSeveralLinesIsIndentedAfterTheFirst) {
   EXPECT_EQ(escaped_document("a\r\nb\rc\td\n"), "a\nb\\u{d}c\td\n");
 }
 
-TEST(Text, OfJsonMeansTheSame) { EXPECT_EQ(escaped_json("{\"a\":\"\u202e\x7f\U000e0041é\"}"), "{\"a\":\"\\u202e\\u007f\\udb40\\udc41é\"}"); }
+TEST(Text, OfJsonDenotesAnEqualValue) { EXPECT_EQ(escaped_json("{\"a\":\"\u202e\x7f\U000e0041é\"}"), "{\"a\":\"\\u202e\\u007f\\udb40\\udc41é\"}"); }
 
 }  // namespace
 }  // namespace sotto

@@ -1,3 +1,4 @@
+// Checks of parameters, strong types, bounds and errors.
 #include "sotto/core/values.hpp"
 
 #include <gtest/gtest.h>
@@ -31,11 +32,11 @@ struct Interval {
 
 class Require : public ::testing::TestWithParam<Interval> {};
 
-TEST_P(Require, ReturnsWhatIsAllowed) {
+TEST_P(Require, ReturnsAllowedValues) {
   for (const double x : GetParam().allowed) EXPECT_EQ(GetParam().require(x, "sigma"), x);
 }
 
-TEST_P(Require, RefusesTheRestAndNamesTheParameterAndTheRange) {
+TEST_P(Require, RefusesOtherValuesAndNamesTheParameterAndTheRange) {
   for (const double x : GetParam().refused) {
     try {
       GetParam().require(x, "sigma");

@@ -1,4 +1,5 @@
-#include "sotto/core/work.hpp"
+// Limits of work, of bytes and of time, nested and shared.
+#include "core/api/work.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +14,7 @@ TEST(Work, IsUnlimitedWithoutALimit) {
   EXPECT_TRUE(std::isinf(bytes_allowed()));
 }
 
-TEST(Work, EndsWhereItsLimitIs) {
+TEST(Work, EndsAtItsLimit) {
   const WorkLimit limit(100);
   spend(60);
   EXPECT_EQ(work_left(), 40);
@@ -22,7 +23,7 @@ TEST(Work, EndsWhereItsLimitIs) {
   EXPECT_TRUE(limit.cut());
 }
 
-TEST(Work, AnInnerLimitNeverAllowsMoreThanWhatIsAroundIt) {
+TEST(Work, AnInnerLimitNeverExceedsAnOuterOne) {
   const WorkLimit outer(Allowance{.work = 100, .bytes = 10});
   {
     const WorkLimit inner(Allowance{.work = 1000, .bytes = 1000});
@@ -33,26 +34,26 @@ TEST(Work, AnInnerLimitNeverAllowsMoreThanWhatIsAroundIt) {
     const WorkLimit inner(30);
     EXPECT_THROW(spend(31), OutOfWork);
   }
-  EXPECT_EQ(work_left(), 69);  // what the inner one spent is spent
+  EXPECT_EQ(work_left(), 69);  // work of the inner limit counts
   EXPECT_TRUE(outer.cut());
 }
 
-TEST(Work, AWayThatRunsOutLeavesWhatItHad) {
+TEST(Work, AStepThatRunsOutLeavesItsResults) {
   const WorkLimit limit(1000);
   int done = 0;
-  EXPECT_FALSE(attempted(0.5, [&] {
+  EXPECT_FALSE(finishes_within(0.5, [&] {
     for (;;) {
       spend(100);
       ++done;
     }
   }));
   EXPECT_EQ(done, 5);
-  EXPECT_TRUE(attempted(1, [&] { ++done; }));
+  EXPECT_TRUE(finishes_within(1, [&] { ++done; }));
   EXPECT_EQ(done, 6);
 }
 
-TEST(Work, APoolIsSharedByAllThatUseIt) {
-  WorkPool pool(Allowance{.work = 1000});
+TEST(Work, AnAllowanceIsSharedByItsUsers) {
+  SharedAllowance pool(Allowance{.work = 1000});
   pool.use(0.5, [] { spend(400); });
   EXPECT_FALSE(pool.cut());
   double left = 0;
@@ -62,7 +63,7 @@ TEST(Work, APoolIsSharedByAllThatUseIt) {
   EXPECT_TRUE(pool.cut());
 }
 
-TEST(Work, AClockIsUsedOnlyWhereItIsAskedFor) {
+TEST(Work, TheClockCountsOnlyIfSecondsAreSet) {
   const WorkLimit limit(Allowance{.seconds = 1e-3});
   EXPECT_LE(work_left(), 1e6);  // nanoseconds
   EXPECT_THROW(for (;;) spend(1e6), OutOfWork);

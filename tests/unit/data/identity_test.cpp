@@ -5,7 +5,7 @@
 #include <fstream>
 
 #include "sotto/core/errors.hpp"
-#include "sotto/data/inspect.hpp"
+#include "data/api/inspect.hpp"
 
 namespace sotto {
 namespace {

@@ -1,5 +1,5 @@
 // What a curator is told of a source before anything is charged.
-#include "sotto/data/inspect.hpp"
+#include "data/api/inspect.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // A first reading of files: whether the first line is a header, what cannot be read, and blanks at the ends of texts.
-#include "sotto/data/survey.hpp"
+#include "data/api/survey.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include "../../support/in_duckdb.hpp"
 #include "../../support/postgres_server.hpp"
 #include "sotto/core/errors.hpp"
-#include "sotto/data/inspect.hpp"
+#include "data/api/inspect.hpp"
 
 namespace sotto {
 namespace {

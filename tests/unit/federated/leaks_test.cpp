@@ -1,5 +1,6 @@
-// No schedule of a lying coordinator and members who collude shows an honest value with fewer than h honest noises; and one is found as soon as any
-// part of the protocol that is there for it is broken.
+// No schedule of a lying coordinator and colluding members reveals an honest value with fewer than
+// h honest noises. When a part of the protocol that prevents this is disabled, the search finds
+// such a schedule.
 #include <gtest/gtest.h>
 
 #include <iostream>
@@ -41,7 +42,7 @@ Tally run(std::int64_t schedules, std::uint64_t seed = first_seed, const Mutant&
   return tally;
 }
 
-// After how many schedules a leak is found.
+// Returns the number of schedules after which a leak is found.
 void expect_caught(const Mutant& mutant, std::int64_t most = 20000) {
   for (std::int64_t i = 0; i < most; ++i) {
     const Outcome outcome = Schedule(first_seed + static_cast<std::uint64_t>(i), mutant).run();
@@ -53,14 +54,15 @@ void expect_caught(const Mutant& mutant, std::int64_t most = 20000) {
   ADD_FAILURE() << "no leak in " << most << " schedules";
 }
 
-// Honest members' secrets, changed: the number of a secret in its round is 0 for the channel's, 1 for the masks', 2 for the self-mask's.
+// Replaces secrets of honest members. In a round, secret 0 is the channel's, 1 the masks' and 2 the
+// self-mask's.
 template <class Choose>
 Mutant with_secrets(Choose choose) {
   class Changed : public FormalPrimitives {
    public:
     Changed(Terms& terms, const std::string& key, Choose choose) : FormalPrimitives(terms, key), choose_(choose) {}
-    Bytes secret() override {
-      made_.push_back(FormalPrimitives::secret());
+    Bytes make_secret() override {
+      made_.push_back(FormalPrimitives::make_secret());
       made_.back() = choose_(made_);
       return made_.back();
     }
@@ -76,19 +78,19 @@ Mutant with_secrets(Choose choose) {
 
 TEST(Leaks, TheFormalSumIsThatOfTheSurvivorsAndTheirNoise) {
   Terms terms;
-  AgreedSession agreed{{}, Bytes(32, 's')};
-  for (std::int64_t i = 0; i < 4; ++i) agreed.session.members.push_back({"member-" + std::to_string(i + 1), testing::formal_key(i)});
-  agreed.session.threshold = 3;
+  SessionContext context{{}, Bytes(32, 's')};
+  for (std::int64_t i = 0; i < 4; ++i) context.session.members.push_back({"member-" + std::to_string(i + 1), testing::formal_key(i)});
+  context.session.threshold = 3;
   struct Nowhere : RoundJournal {
     void keep(const Bytes&) override {}
   } journal;
   FormalPrimitives relays(terms, "");
   std::vector<std::unique_ptr<FormalPrimitives>> primitives;
   std::vector<std::unique_ptr<MemberRound>> members;
-  RelayRound relay(agreed, relays, 0, 1);
+  RelayRound relay(context, relays, 0, 1);
   for (std::int64_t i = 0; i < 4; ++i) {
     primitives.push_back(std::make_unique<FormalPrimitives>(terms, testing::formal_key(i)));
-    members.push_back(std::make_unique<MemberRound>(agreed, i, *primitives.back(), journal, 0, 1));
+    members.push_back(std::make_unique<MemberRound>(context, i, *primitives.back(), journal, 0, 1));
     relay.receive(i, members.back()->keys());
   }
   std::vector<std::size_t> seen(4);
@@ -127,9 +129,10 @@ TEST(SlowLeaks, InAHundredThousandSchedulesNoValueHasFewerThanHHonestNoises) {
   EXPECT_NEAR(tally.most, 1, 1e-9);
 }
 
-// Who drops late has its mask key opened: with it, all shares that it sealed to others would be open too, and so its self-mask.
+// The mask secret of a member that drops late is revealed. If it were also the channel's secret,
+// the shares that the member sealed, and with them its self-mask, would be revealed, too.
 TEST(Leaks, WithOneSecretForChannelAndMasksALeakIsFound) {
-  expect_caught(with_secrets([](const std::vector<Bytes>& made) { return made[made.size() - (made.size() % 3 == 2 ? 2 : 1)]; }));
+  expect_caught(with_secrets([](const std::vector<Bytes>& secrets) { return secrets[secrets.size() - (secrets.size() % 3 == 2 ? 2 : 1)]; }));
 }
 
 TEST(Leaks, WithoutSelfMasksALeakIsFound) {
@@ -149,7 +152,7 @@ TEST(Leaks, WithoutSelfMasksALeakIsFound) {
   expect_caught(mutant);
 }
 
-TEST(Leaks, WithAThresholdOfHalfOfAllAndThoseWhoColludeALeakIsFound) {
+TEST(Leaks, WithATooSmallThresholdALeakIsFound) {
   Mutant mutant;
   mutant.session = [](Session& session) {
     session.threshold = (session.size() + session.colluding) / 2;
@@ -165,11 +168,11 @@ TEST(Leaks, WhereASecondListIsSignedALeakIsFound) {
 }
 
 TEST(Leaks, WhereAMaskKeyIsUsedInTheNextRoundALeakIsFound) {
-  expect_caught(with_secrets([](const std::vector<Bytes>& made) { return made[made.size() % 3 == 2 ? 1 : made.size() - 1]; }));
+  expect_caught(with_secrets([](const std::vector<Bytes>& secrets) { return secrets[secrets.size() % 3 == 2 ? 1 : secrets.size() - 1]; }));
 }
 
 TEST(Leaks, WhereTheChannelsSecretIsSharedALeakIsFound) {
-  expect_caught(with_secrets([](const std::vector<Bytes>& made) { return made[made.size() - (made.size() % 3 == 0 ? 3 : 1)]; }));
+  expect_caught(with_secrets([](const std::vector<Bytes>& secrets) { return secrets[secrets.size() - (secrets.size() % 3 == 0 ? 3 : 1)]; }));
 }
 
 TEST(Leaks, WithFreshNoiseAfterARestartALeakIsFound) {
@@ -178,7 +181,7 @@ TEST(Leaks, WithFreshNoiseAfterARestartALeakIsFound) {
   expect_caught(mutant);
 }
 
-TEST(Leaks, WhereMoreHonestNoisesAreClaimedThanAreSureALeakIsFound) {
+TEST(Leaks, WithTooManyClaimedHonestNoisesALeakIsFound) {
   Mutant mutant;
   mutant.session = [](Session& session) {  // a share ρ = (n - c)/n of the survivors, as if the coordinator dropped members at random
     session.honest = ((session.size() - session.colluding) * session.threshold + session.size() - 1) / session.size();
@@ -193,7 +196,7 @@ TEST(Leaks, WhereTheListIsForgottenWhenKilledALeakIsFound) {
   expect_caught(mutant);
 }
 
-TEST(Leaks, WhereNobodyChecksForWhomSurvivorsMaskedALeakIsFound) {
+TEST(Leaks, WithoutTheCheckOfSharersALeakIsFound) {
   class Trusting : public FormalPrimitives {
    public:
     using FormalPrimitives::FormalPrimitives;

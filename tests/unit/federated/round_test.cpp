@@ -24,7 +24,7 @@ TEST(Round, EveryMemberComputesTheSumOfAll) {
   }
 }
 
-TEST(Round, WhoeverDropsInWhicheverPhaseTheSumIsThatOfTheSurvivors) {
+TEST(Round, DropoutsInAnyPhaseLeaveTheSumOfTheSurvivors) {
   for (const Phase when : {Phase::keys, Phase::shares, Phase::masked, Phase::signatures, Phase::reveals}) {
     Gathering g(7, 1, 5);
     g.run([&](std::size_t i, Phase phase) { return (i == 2 || i == 5) && phase >= when; });
@@ -50,7 +50,7 @@ TEST(Round, FewerThanTheThresholdOpenNothing) {
 TEST(Round, AMemberThatIsKilledSendsTheSameBytesAgain) {
   for (const Phase when : {Phase::keys, Phase::shares, Phase::masked, Phase::signatures, Phase::reveals}) {
     Gathering g(4, 1, 3);
-    int asked = 0;
+    int requests = 0;
     bool restarted = false;
     while (g.relay->phase() != Phase::done) {
       const Phase phase = g.relay->phase();
@@ -60,7 +60,7 @@ TEST(Round, AMemberThatIsKilledSendsTheSameBytesAgain) {
       }
       for (std::size_t i = 0; i < 4; ++i) {
         if (phase == Phase::keys) g.relay->receive(static_cast<std::int64_t>(i), g.rounds[i]->keys());
-        if (i == 1 && phase == Phase::masked) ++asked;
+        if (i == 1 && phase == Phase::masked) ++requests;
         g.serve(i);
       }
       ASSERT_NE(g.relay->phase(), Phase::failed) << g.relay->failure();
@@ -90,15 +90,15 @@ TEST(Round, TheNoiseIsDrawnOnceAlsoAfterARestart) {
   EXPECT_EQ(drawn, 1);
 }
 
-TEST(Round, OneListIsSignedAndNeverAnother) {
+TEST(Round, OnlyOneListIsSigned) {
   Gathering g(4, 1, 3);
   g.run([](std::size_t, Phase phase) { return phase >= Phase::signatures; });  // up to the list
-  const auto& agreed = g.agreed();
+  const auto& context = g.context();
   const auto all = federated_detail::read_list_message(federated_detail::read_envelope(g.relay->message_for(0, 2)).body, 4);
   const auto list_of = [&](std::vector<std::int64_t> survivors) {
-    federated_detail::ListMessage message{federated_detail::to_bytes(agreed, 0, {{0, 1, 2, 3}, survivors}), {}};
+    federated_detail::ListMessage message{federated_detail::to_bytes(context, 0, {{0, 1, 2, 3}, survivors}), {}};
     for (const std::int64_t v : survivors) message.statements.push_back(all.statements[static_cast<std::size_t>(v)]);
-    return federated_detail::unsigned_message(agreed, federated_detail::Kind::list, 0, federated_detail::to_bytes(message));
+    return federated_detail::unsigned_message(context, federated_detail::Kind::list, 0, federated_detail::to_bytes(message));
   };
   const auto signature = g.rounds[0]->receive(list_of({0, 1, 2}), {});
   ASSERT_TRUE(signature);
@@ -109,31 +109,31 @@ TEST(Round, OneListIsSignedAndNeverAnother) {
   EXPECT_THROW(g.rounds[1]->receive(list_of({0, 1}), {}), ProtocolError);  // too few
 }
 
-TEST(Round, WithoutSignaturesOfTheThresholdNothingIsRevealed) {
+TEST(Round, BelowTheThresholdOfSignaturesNothingIsRevealed) {
   Gathering g(5, 1, 4);
   g.run([](std::size_t i, Phase phase) { return phase >= Phase::reveals && i != 9; });
   ASSERT_EQ(g.relay->phase(), Phase::failed);  // nobody revealed
-  const auto& agreed = g.agreed();
+  const auto& context = g.context();
   const Bytes message = g.relay->message_for(0, 3);
   auto signatures = federated_detail::read_named(federated_detail::read_envelope(message).body, 5);
   signatures.resize(3);
-  const Bytes fewer = federated_detail::unsigned_message(agreed, federated_detail::Kind::list_signatures, 0, federated_detail::to_bytes(signatures));
+  const Bytes fewer = federated_detail::unsigned_message(context, federated_detail::Kind::list_signatures, 0, federated_detail::to_bytes(signatures));
   EXPECT_THROW(g.rounds[0]->receive(fewer, {}), ProtocolError);
-  // the same signature under two names
+  // One signature under two names counts once.
   signatures.push_back({4, signatures.back().bytes});
   const Bytes doubled =
-      federated_detail::unsigned_message(agreed, federated_detail::Kind::list_signatures, 0, federated_detail::to_bytes(signatures));
+      federated_detail::unsigned_message(context, federated_detail::Kind::list_signatures, 0, federated_detail::to_bytes(signatures));
   EXPECT_THROW(g.rounds[0]->receive(doubled, {}), ProtocolError);
   EXPECT_TRUE(g.rounds[0]->receive(message, {}));
 }
 
-TEST(Round, AVectorThatTheCoordinatorChangesIsFound) {
+TEST(Round, AChangedVectorIsDetected) {
   Gathering g(4, 1, 3);
   g.run([](std::size_t, Phase phase) { return phase == Phase::done; });
   ASSERT_EQ(g.relay->phase(), Phase::done);
   const auto transcript = g.relay->transcript();
   for (std::size_t k = 0; k < transcript.size(); ++k) {
-    RoundCheck check(g.agreed(), g.primitives(0), 0, 3);
+    RoundCheck check(g.context(), g.primitives(0), 0, 3);
     const auto show = [&](std::size_t i, const Bytes& bytes) {
       i == 0 ? check.key_list(bytes) : i == 1 ? check.opening(bytes) : check.masked(bytes);
     };

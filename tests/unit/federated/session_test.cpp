@@ -1,4 +1,4 @@
-// Whole sessions: members with disks of their own and a coordinator, in threads.
+// Whole sessions: members with separate disks, and a coordinator, in threads.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -10,7 +10,7 @@
 #include "../../support/federation.hpp"
 #include "../../support/local_relay.hpp"
 #include "federated/messages.hpp"
-#include "sotto/federated/proposal.hpp"
+#include "federated/api/proposal.hpp"
 #include "sotto/plan/text.hpp"
 
 namespace sotto {
@@ -23,13 +23,13 @@ struct MemoryStore : MemberStore {
     if (++writes == die_at) throw std::runtime_error("killed");
     last = state;
   }
-  std::optional<Bytes> kept() override { return last; }
+  std::optional<Bytes> last_state() override { return last; }
   std::optional<Bytes> last;
   int writes = 0;
   int die_at = -1;
 };
 
-// Adds its number plus the step; counts how often its noise was drawn.
+// Contributes its number plus the step, and counts the draws of its noise.
 struct Numbers : MemberWork {
   explicit Numbers(std::int64_t a_number) : number(a_number) {}
   Bytes contribution(std::int64_t step) override {
@@ -71,23 +71,23 @@ class Sessions : public ::testing::Test {
     session.spare = spare;
     session.plan = print(plan_of_sums(session));
     session.deadline = deadline;
-    agreed = sotto::agreed(parse_session(to_text(session)));
+    context = sotto::context_of(parse_session(to_text(session)));
     parties = std::vector<Party>(static_cast<std::size_t>(n));
     for (std::size_t i = 0; i < parties.size(); ++i) {
       parties[i].primitives = real_primitives(64, seeds[i]);
       parties[i].work = std::make_unique<Numbers>(static_cast<std::int64_t>(i) * 10);
     }
   }
-  // Runs a member, again from its disk whenever it is killed.
+  // Runs a member, and restarts it from its disk whenever it is killed.
   std::thread run(LocalRelay& relay, std::size_t i, int lives = 1) {
     return run([&relay] { return relay.connect(); }, i, lives);
   }
-  std::thread run(Connect connect, std::size_t i, int lives = 1) {
+  std::thread run(Connector connect, std::size_t i, int lives = 1) {
     return std::thread([this, connect = std::move(connect), i, lives] {
       Party& party = parties[i];
       for (int life = 0; life < lives; ++life) {
         try {
-          const Membership membership{agreed, static_cast<std::int64_t>(i), *party.primitives, connect, {}, std::chrono::seconds(20)};
+          const Membership membership{context, static_cast<std::int64_t>(i), *party.primitives, connect, {}, std::chrono::seconds(20)};
           take_part(membership, party.store, *party.work);
           return;
         } catch (const std::exception& error) {
@@ -98,13 +98,13 @@ class Sessions : public ::testing::Test {
     });
   }
   std::vector<Bytes> seeds;
-  AgreedSession agreed;
+  SessionContext context;
   std::vector<Party> parties;
 };
 
 TEST_F(Sessions, AllMembersGetAllSums) {
   make(4, 1, 3, 5);
-  LocalRelay relay(agreed);
+  LocalRelay relay(context);
   std::vector<std::thread> threads;
   for (std::size_t i = 0; i < 4; ++i) threads.push_back(run(relay, i));
   for (auto& thread : threads) thread.join();
@@ -115,13 +115,14 @@ TEST_F(Sessions, AllMembersGetAllSums) {
   EXPECT_TRUE(relay.is_over());
 }
 
-// Wherever a member is killed, it goes on from its disk: the sums are the same, and no round has two of its noises on the wire.
-TEST_F(Sessions, AMemberKilledAtAnyWriteGoesOn) {
+// A member that is killed at any write resumes from its disk: the sums are right, and it never
+// sends two noises in one round.
+TEST_F(Sessions, AMemberKilledAtAnyWriteResumes) {
   for (int at = 1; at <= 9; ++at) {
     seeds.clear();
     make(3, 1, 3, 2);  // nobody may drop
     parties[1].store.die_at = at;
-    LocalRelay relay(agreed);
+    LocalRelay relay(context);
     std::vector<std::thread> threads;
     for (std::size_t i = 0; i < 3; ++i) threads.push_back(run(relay, i, i == 1 ? 2 : 1));
     for (auto& thread : threads) thread.join();
@@ -129,7 +130,8 @@ TEST_F(Sessions, AMemberKilledAtAnyWriteGoesOn) {
   }
 }
 
-// A connection of a member that breaks once, when the member has sent so many messages on all its connections.
+// A connection that breaks once, after the member has sent a given number of messages on all its
+// connections.
 struct BreakingLink : Link {
   struct Plan {
     int at;        // the number of the message
@@ -147,13 +149,14 @@ struct BreakingLink : Link {
   Plan& plan;
 };
 
-// Hello, keys, shares, vector, signature, secrets: the connection breaks before or after each, and the member goes on with the same keys.
+// The connection breaks before or after each message (hello, keys, shares, vector, signature,
+// secrets), and the member continues with the same keys.
 TEST_F(Sessions, AMemberReconnectsAfterAnyMessage) {
   for (int at = 1; at <= 6; ++at) {
     for (const bool is_sent : {false, true}) {
       seeds.clear();
       make(3, 1, 3, 1, 0, 60);
-      LocalRelay relay(agreed);
+      LocalRelay relay(context);
       BreakingLink::Plan plan{at, is_sent};
       std::vector<std::thread> threads;
       threads.push_back(run([&] { return std::make_unique<BreakingLink>(relay.connect(), plan); }, 0));
@@ -168,12 +171,12 @@ TEST_F(Sessions, AMemberReconnectsAfterAnyMessage) {
   }
 }
 
-TEST_F(Sessions, ACoordinatorThatIsKilledGoesOnFromItsJournal) {
+TEST_F(Sessions, AKilledCoordinatorResumesFromItsJournal) {
   make(4, 1, 3, 30);
   const auto folder = std::filesystem::temp_directory_path() / ("sotto-journal-" + std::to_string(getpid()));
   std::filesystem::remove_all(folder);
   {
-    LocalRelay relay(agreed, folder);
+    LocalRelay relay(context, folder);
     std::vector<std::thread> threads;
     for (std::size_t i = 0; i < 4; ++i) threads.push_back(run(relay, i));
     for (int kill = 0; kill < 5; ++kill) {
@@ -190,9 +193,9 @@ TEST_F(Sessions, ACoordinatorThatIsKilledGoesOnFromItsJournal) {
   std::filesystem::remove_all(folder);
 }
 
-TEST_F(Sessions, WhoComesLateSeesWhatTheOthersSummed) {
+TEST_F(Sessions, ALateMemberSeesTheSumsOfTheOthers) {
   make(4, 1, 3, 3);
-  LocalRelay relay(agreed);
+  LocalRelay relay(context);
   parties[3].store.die_at = 1;  // it signs the session and is gone before its first message
   std::vector<std::thread> threads;
   for (std::size_t i = 0; i < 4; ++i) threads.push_back(run(relay, i));
@@ -204,11 +207,11 @@ TEST_F(Sessions, WhoComesLateSeesWhatTheOthersSummed) {
   EXPECT_EQ(parties[3].work->drawn, 0);
 }
 
-TEST_F(Sessions, ASpareRoundIsForOneThatFailed) {
+TEST_F(Sessions, ASpareRoundReplacesAFailedOne) {
   for (const int spare : {0, 1}) {
     seeds.clear();
     make(3, 1, 3, 1, spare);
-    LocalRelay relay(agreed);
+    LocalRelay relay(context);
     parties[2].store.die_at = 2;  // with its vector made, before it is sent
     std::vector<std::thread> threads;
     for (std::size_t i = 0; i < 3; ++i) threads.push_back(run(relay, i));
@@ -217,7 +220,7 @@ TEST_F(Sessions, ASpareRoundIsForOneThatFailed) {
     run(relay, 2).join();
     for (std::size_t i = 0; i < 2; ++i) threads[i].join();
     if (spare == 0) {
-      EXPECT_NE(parties[0].failure.find("new charge"), std::string::npos) << parties[0].failure;
+      EXPECT_NE(parties[0].failure.find("charged anew"), std::string::npos) << parties[0].failure;
     } else {
       EXPECT_EQ(parties[0].work->sums, (std::vector<std::int64_t>{30})) << parties[0].failure;
       EXPECT_EQ(parties[2].work->drawn, 2);  // the first was never sent
@@ -227,7 +230,7 @@ TEST_F(Sessions, ASpareRoundIsForOneThatFailed) {
 
 TEST_F(Sessions, NobodyBeginsUntilEveryMemberHasSignedTheSession) {
   make(4, 1, 3, 1);
-  LocalRelay relay(agreed);
+  LocalRelay relay(context);
   std::vector<std::thread> threads;
   for (std::size_t i = 0; i < 3; ++i) threads.push_back(run(relay, i));
   std::this_thread::sleep_for(std::chrono::milliseconds(300));
@@ -237,25 +240,25 @@ TEST_F(Sessions, NobodyBeginsUntilEveryMemberHasSignedTheSession) {
   EXPECT_EQ(parties[0].work->sums.size(), 1U);
 }
 
-// A coordinator and four members without threads or a clock: time passes when a test says so.
+// A coordinator and four members without threads or a clock: the test sets the time.
 class Steps : public ::testing::TestWithParam<std::pair<int, std::string>> {
  protected:
   Steps() : primitives(real_primitives(64)) {
     Coordinator::Options options;
-    options.told = [this](const std::string& what) { told += what + "\n"; };
-    coordinator = std::make_unique<Coordinator>(g.agreed(), *primitives, options);
+    options.on_event = [this](const std::string& what) { events += what + "\n"; };
+    coordinator = std::make_unique<Coordinator>(g.context(), *primitives, options);
     for (std::int64_t i = 0; i < 4; ++i) connect(i);
     coordinator->tick(0);
   }
   void connect(std::int64_t i) {
     using namespace federated_detail;
     Primitives& own = g.primitives(static_cast<std::size_t>(i));
-    const Bytes approval = own.signature(approval_text(to_text(g.agreed().session)));
-    const Bytes body = Writer().bytes(Bytes(32, 'n')).bytes(approval).number(0).made();
-    EXPECT_EQ(coordinator->hello(Bytes(32, 'n'), signed_message(g.agreed(), own, i, Kind::hello, -1, body)), i);
-    coordinator->joined(i);
+    const Bytes approval = own.sign(approval_text(to_text(g.context().session)));
+    const Bytes body = Writer().bytes(Bytes(32, 'n')).bytes(approval).number(0).build();
+    EXPECT_EQ(coordinator->hello(Bytes(32, 'n'), signed_message(g.context(), own, i, Kind::hello, -1, body)), i);
+    coordinator->on_connect(i);
   }
-  // The member's answers to all that the coordinator has for it.
+  // Returns the member's replies to all messages that the coordinator has for it.
   std::vector<Bytes> answers(std::int64_t i) {
     using federated_detail::Kind;
     MemberRound& round = *g.rounds[static_cast<std::size_t>(i)];
@@ -272,24 +275,25 @@ class Steps : public ::testing::TestWithParam<std::pair<int, std::string>> {
     return all;
   }
   void give(std::int64_t i, const std::vector<Bytes>& messages) {
-    for (const Bytes& message : messages) coordinator->received(i, message);
+    for (const Bytes& message : messages) coordinator->on_message(i, message);
   }
-  // Everybody but `late` answers; then the deadline passes, and the others go on without it.
+  // All members except `late` answer; then the deadline passes, and the round continues without it.
   void close_phase_without(std::int64_t late) {
     for (std::int64_t i = 0; i < 4; ++i) {
       if (i != late) give(i, answers(i));
     }
     coordinator->tick(1);
-    coordinator->tick(2 + static_cast<double>(g.agreed().session.deadline));
+    coordinator->tick(2 + static_cast<double>(g.context().session.deadline));
   }
   testing::Gathering g{4, 1, 3};
   std::unique_ptr<Primitives> primitives;
   std::unique_ptr<Coordinator> coordinator;
-  std::string told;
+  std::string events;
 };
 
-// A deadline passes while a message is on its way. Its sender broke no rule, so nothing may end its part in the session.
-TEST_P(Steps, WhoAnswersAfterTheDeadlineStaysAndSeesTheSum) {
+// A deadline passes while a message is on its way. Its sender followed the protocol, so it must
+// stay in the session.
+TEST_P(Steps, ALateAnswerKeepsTheMemberInTheSession) {
   const auto& [phases_before, what] = GetParam();
   for (int phase = 0; phase < phases_before; ++phase) {
     std::vector<std::vector<Bytes>> all;
@@ -300,9 +304,9 @@ TEST_P(Steps, WhoAnswersAfterTheDeadlineStaysAndSeesTheSum) {
   ASSERT_EQ(late.size(), 1U);
   close_phase_without(3);
   give(3, late);
-  EXPECT_NE(told.find("member-4 sent its " + what + " too late"), std::string::npos) << told;
+  EXPECT_NE(events.find("member-4 sent its " + what + " too late"), std::string::npos) << events;
   for (int i = 0; i < 40; ++i) give(i % 4, answers(i % 4));
-  ASSERT_EQ(coordinator->results().size(), 1U) << told;
+  ASSERT_EQ(coordinator->results().size(), 1U) << events;
   EXPECT_EQ(coordinator->results()[0].survivors, (std::vector<std::int64_t>{0, 1, 2}));
   for (const auto& round : g.rounds) {
     ASSERT_TRUE(round->result());
@@ -369,10 +373,10 @@ TEST(SessionText, AMeanStatesNoLessThanOneUnitMovesItsHalves) {
   EXPECT_THROW((void)item_of_mean(base, {0, 1}, 10), InvalidValue);
 }
 
-TEST(Spoken, IsFiveWords) {
-  const std::string words = spoken(std::string(64, 'a'));
+TEST(FingerprintWords, AreFive) {
+  const std::string words = fingerprint_words(std::string(64, 'a'));
   EXPECT_EQ(words.size(), 29U);
-  EXPECT_NE(words, spoken(std::string(64, 'b')));
+  EXPECT_NE(words, fingerprint_words(std::string(64, 'b')));
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// What a transcript shows: nothing of how honest members' values are shared among them, and a sum with the noise that the session states.
+// Transcripts reveal nothing about how a sum is distributed over the honest members, and the sum
+// has the noise that the session states.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,13 +16,13 @@ namespace {
 using testing::MemoryJournal;
 using Phase = RelayRound::Phase;
 
-// The random choices of one member, recorded and played again.
+// The random choices of one member, recorded and replayed.
 struct Tape {
   std::deque<Bytes> secrets;
   std::deque<std::vector<Bytes>> splits;
 };
 
-/// The real cryptography with the choices of a tape, and one mask stream moved by a constant.
+/// The real primitives with the choices of a tape, and one mask's stream shifted by a constant.
 class Taped : public Primitives {
  public:
   Taped(int bits, const Bytes& seed, Tape& tape, bool plays) : real_(real_primitives(bits, seed)), bits_(bits), tape_(tape), plays_(plays) {}
@@ -30,16 +31,16 @@ class Taped : public Primitives {
     by_ = by;
   }
 
-  Bytes secret() override {
-    return next(tape_.secrets, [&] { return real_->secret(); });
+  Bytes make_secret() override {
+    return next(tape_.secrets, [&] { return real_->make_secret(); });
   }
   std::vector<Bytes> split(const Bytes& secret, std::int64_t threshold, std::int64_t count) override {
     return next(tape_.splits, [&] { return real_->split(secret, threshold, count); });
   }
-  Bytes agreed(const Bytes& secret, const Bytes& key, const std::string& purpose) override {
-    Bytes made = real_->agreed(secret, key, purpose);
-    if (purpose == moved_) moved_key_ = made;
-    return made;
+  Bytes agree_key(const Bytes& secret, const Bytes& key, const std::string& purpose) override {
+    Bytes derived_key = real_->agree_key(secret, key, purpose);
+    if (purpose == moved_) moved_key_ = derived_key;
+    return derived_key;
   }
   void mask(Bytes& vector, std::span<const SignedMask> masks) override {
     real_->mask(vector, masks);
@@ -51,12 +52,12 @@ class Taped : public Primitives {
     }
   }
   Bytes public_key(const Bytes& secret) override { return real_->public_key(secret); }
-  Bytes derived(const Bytes& secret, const std::string& purpose) override { return real_->derived(secret, purpose); }
+  Bytes derive_key(const Bytes& secret, const std::string& purpose) override { return real_->derive_key(secret, purpose); }
   Bytes hash(const Bytes& bytes) override { return real_->hash(bytes); }
-  Bytes combined(std::span<const SecretShare> shares) override { return real_->combined(shares); }
-  Bytes sealed(const Bytes& key, const Bytes& plain, const Bytes& context) override { return real_->sealed(key, plain, context); }
-  std::optional<Bytes> opened(const Bytes& key, const Bytes& sealed, const Bytes& context) override { return real_->opened(key, sealed, context); }
-  Bytes signature(const Bytes& message) override { return real_->signature(message); }
+  Bytes combine(std::span<const SecretShare> shares) override { return real_->combine(shares); }
+  Bytes seal(const Bytes& key, const Bytes& plain, const Bytes& context) override { return real_->seal(key, plain, context); }
+  std::optional<Bytes> unseal(const Bytes& key, const Bytes& sealed, const Bytes& context) override { return real_->unseal(key, sealed, context); }
+  Bytes sign(const Bytes& message) override { return real_->sign(message); }
   bool is_signed(const Bytes& message, const Bytes& signature, const std::string& key) override { return real_->is_signed(message, signature, key); }
   void add(Bytes& total, const Bytes& vector, std::int64_t elements) override { real_->add(total, vector, elements); }
 
@@ -67,9 +68,9 @@ class Taped : public Primitives {
       tape.push_back(make());
       return tape.back();
     }
-    T made = tape.front();
+    T value = tape.front();
     tape.pop_front();
-    return made;
+    return value;
   }
   std::unique_ptr<Primitives> real_;
   int bits_;
@@ -85,17 +86,17 @@ struct Wire {
   Bytes total;
 };
 
-// A round of six of whom the last drops after its shares; values[i] of member i.
-Wire wire_of(const AgreedSession& agreed, std::vector<std::unique_ptr<Taped>>& primitives, const std::vector<std::vector<std::int64_t>>& values) {
-  const auto relay_primitives = real_primitives(agreed.session.bits);
-  const std::int64_t size = agreed.session.items[0].size;
-  RelayRound relay(agreed, *relay_primitives, 0, size);
+// A round of six members, of which the last drops out after its shares; member i has values[i].
+Wire wire_of(const SessionContext& context, std::vector<std::unique_ptr<Taped>>& primitives, const std::vector<std::vector<std::int64_t>>& values) {
+  const auto relay_primitives = real_primitives(context.session.bits);
+  const std::int64_t size = context.session.items[0].size;
+  RelayRound relay(context, *relay_primitives, 0, size);
   std::vector<MemoryJournal> journals(values.size());
   std::vector<std::unique_ptr<MemberRound>> members;
   std::vector<std::size_t> seen(values.size());
   Wire wire;
   for (std::size_t i = 0; i < values.size(); ++i) {
-    members.push_back(std::make_unique<MemberRound>(agreed, static_cast<std::int64_t>(i), *primitives[i], journals[i], 0, size));
+    members.push_back(std::make_unique<MemberRound>(context, static_cast<std::int64_t>(i), *primitives[i], journals[i], 0, size));
     wire.messages.push_back(members[i]->keys());
     relay.receive(static_cast<std::int64_t>(i), wire.messages.back());
   }
@@ -105,7 +106,7 @@ Wire wire_of(const AgreedSession& agreed, std::vector<std::unique_ptr<Taped>>& p
       const auto member = static_cast<std::int64_t>(i);
       while (seen[i] < relay.messages_for(member) && !(i == 5 && seen[i] == 1)) {
         wire.messages.push_back(relay.message_for(member, seen[i]++));
-        const auto answer = members[i]->receive(wire.messages.back(), [&] { return elements(values[i], agreed.session.bits); });
+        const auto answer = members[i]->receive(wire.messages.back(), [&] { return elements(values[i], context.session.bits); });
         if (!answer) continue;
         wire.messages.push_back(*answer);
         relay.receive(member, *answer);
@@ -119,45 +120,47 @@ Wire wire_of(const AgreedSession& agreed, std::vector<std::unique_ptr<Taped>>& p
   return wire;
 }
 
-// For every a this is a bijection of the masks of members 2 and 3, uniform and known to them alone, onto themselves: the transcript has one law for
-// all values with one sum.
+// For every a this is a bijection on the masks between members 2 and 3, which are uniform and known
+// only to them. The transcript therefore has the same distribution for all values with the same
+// sum.
 TEST(Transcript, TwoHonestValuesMovedAgainstEachOtherWithTheirMaskGiveTheSameBytes) {
   for (const int bits : {32, 64}) {
     for (const std::int64_t a : {std::int64_t{1}, std::int64_t{-12345}}) {
       std::vector<Bytes> seeds;
       for (int i = 0; i < 6; ++i) seeds.push_back(signing_seed());
-      const AgreedSession agreed = sotto::agreed(testing::made_up_session(6, 2, 5, 4, bits, seeds));
+      const SessionContext context = sotto::context_of(testing::made_up_session(6, 2, 5, 4, bits, seeds));
       std::vector<Tape> tapes(6);
       std::vector<std::vector<std::int64_t>> values;
       for (std::int64_t i = 0; i < 6; ++i) values.push_back({i, -7 * i, 1000 + i, 1 - i});
       const auto primitives = [&](bool plays) {
-        std::vector<std::unique_ptr<Taped>> made;
-        for (std::size_t i = 0; i < 6; ++i) made.push_back(std::make_unique<Taped>(bits, seeds[i], tapes[i], plays));
-        return made;
+        std::vector<std::unique_ptr<Taped>> taped;
+        for (std::size_t i = 0; i < 6; ++i) taped.push_back(std::make_unique<Taped>(bits, seeds[i], tapes[i], plays));
+        return taped;
       };
       auto first = primitives(false);
-      const Wire before = wire_of(agreed, first, values);
+      const Wire before = wire_of(context, first, values);
       const std::vector<Tape> recorded = tapes;
 
       for (std::int64_t& x : values[1]) x += a;
       for (std::int64_t& x : values[2]) x -= a;
       auto second = primitives(true);
-      const std::string pair = federated_detail::purpose(agreed, 0, "mask", 1, 2);
+      const std::string pair = federated_detail::purpose(context, 0, "mask", 1, 2);
       second[1]->move(pair, -a);
       second[2]->move(pair, -a);
-      const Wire after = wire_of(agreed, second, values);
+      const Wire after = wire_of(context, second, values);
       EXPECT_EQ(after.messages, before.messages);
       EXPECT_EQ(after.total, before.total);
 
       tapes = recorded;  // the mask not moved: another transcript
       auto third = primitives(true);
-      EXPECT_NE(wire_of(agreed, third, values).messages, before.messages);
+      EXPECT_NE(wire_of(context, third, values).messages, before.messages);
     }
   }
 }
 
-// The part of a sum that members 1 and 2, who collude, do not know: five survivors of six, so three honest noises of variance σ²/3, rounded.
-// 40,000 coordinates: the variance is seen to 0.71 %, and 5.5 of that are allowed; with the distance of the distribution functions (Kolmogorov,
+// The part of a sum that the colluding members 1 and 2 do not know: five of six members survive, so
+// it has three honest noises of variance σ²/3, rounded. 40,000 coordinates: the variance is seen to
+// 0.71 %, and 5.5 of that are allowed; with the distance of the distribution functions (Kolmogorov,
 // 2 exp(-2·2.8²)), false alarm 4e-7.
 TEST(Transcript, AtExactlyTSurvivorsTheResidualHasTheVarianceThatTheSessionStates) {
   constexpr std::int64_t size = 40000;
@@ -166,9 +169,9 @@ TEST(Transcript, AtExactlyTSurvivorsTheResidualHasTheVarianceThatTheSessionState
   for (int i = 0; i < 6; ++i) seeds.push_back(signing_seed());
   Session session = testing::made_up_session(6, 2, 5, size, 64, seeds);
   session.items[0].sigma = sigma;
-  const AgreedSession agreed = sotto::agreed(session);
-  ASSERT_EQ(agreed.session.honest, 3);
-  const RoundedNoise noise(NoiseKind::gaussian, sigma / std::sqrt(static_cast<double>(agreed.session.honest)), agreed.session.items[0].grid);
+  const SessionContext context = sotto::context_of(session);
+  ASSERT_EQ(context.session.honest, 3);
+  const RoundedNoise noise(NoiseKind::gaussian, sigma / std::sqrt(static_cast<double>(context.session.honest)), context.session.items[0].grid);
   std::vector<std::vector<std::int64_t>> values(6, std::vector<std::int64_t>(size));
   for (std::int64_t i = 0; i < 6; ++i) {
     for (std::int64_t& x : values[static_cast<std::size_t>(i)]) x = static_cast<std::int64_t>(noise.add(static_cast<double>(10 * i)));
@@ -176,7 +179,7 @@ TEST(Transcript, AtExactlyTSurvivorsTheResidualHasTheVarianceThatTheSessionState
   std::vector<Tape> tapes(6);
   std::vector<std::unique_ptr<Taped>> primitives;
   for (std::size_t i = 0; i < 6; ++i) primitives.push_back(std::make_unique<Taped>(64, seeds[i], tapes[i], false));
-  const std::vector<std::int64_t> total = centred(wire_of(agreed, primitives, values).total, 64);
+  const std::vector<std::int64_t> total = centred(wire_of(context, primitives, values).total, 64);
   ASSERT_EQ(total.size(), static_cast<std::size_t>(size));
   std::vector<double> residual;
   for (std::size_t j = 0; j < total.size(); ++j) residual.push_back(static_cast<double>(total[j] - values[0][j] - values[1][j] - (20 + 30 + 40)));

@@ -1,5 +1,6 @@
-// Checkpoints: a request goes on from the last one that was marked, whatever somebody does to the folder and wherever the process is stopped.
-#include "sotto/ledger/checkpoint.hpp"
+// Checkpoints: a request resumes only from the last marked checkpoint, whatever somebody does to
+// the folder and wherever the process is stopped.
+#include "ledger/api/checkpoint.hpp"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -13,7 +14,7 @@
 #include <thread>
 
 #include "places.hpp"
-#include "sotto/ledger/request.hpp"
+#include "ledger/api/request.hpp"
 #include "sotto/random/uniform.hpp"
 
 namespace sotto {
@@ -21,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string told(const std::function<void()>& f) {
+std::string error_of(const std::function<void()>& f) {
   try {
     f();
   } catch (const std::exception& e) {
@@ -51,11 +52,11 @@ class Checkpoints : public AnyLedger {
   void TearDown() override {
     if (!folder.empty()) fs::remove_all(folder);
   }
-  // The file of a request's checkpoint: the one that ends so.
+  // Returns the file of a request's checkpoint, by the end of its name.
   [[nodiscard]] fs::path file(const std::string& request, int number) const {
     return folder / (digest(request).substr(0, 32) + "." + std::to_string(number) + ".checkpoint");
   }
-  // A request begun at "0", and marked at "1" … "last".
+  // A request that is begun with checkpoint "0" and has the checkpoints "1" … "last".
   void come_to(Ledger& ledger, const std::string& request, int last) const {
     CheckpointFile checkpoints(ledger, folder, request);
     ledger.begin(request, checkpoints.prepare("text 0 of " + request));
@@ -73,8 +74,8 @@ class Checkpoints : public AnyLedger {
 };
 INSTANTIATE_TEST_SUITE_P(In, Checkpoints, ::testing::Values(Kind::file, Kind::database), kind_name);
 
-TEST_P(Checkpoints, TheLastOneMarkedIsReadBackAndTheOthersAreGone) {
-  EXPECT_TRUE(mentions(obstacle(), "no checkpoint"));
+TEST_P(Checkpoints, OnlyTheLastMarkedCheckpointIsReadAndStored) {
+  EXPECT_TRUE(mentions(obstacle(), "before its first checkpoint"));
   Ledger ledger = open_ledger(place());
   come_to(ledger, "a", 0);
   EXPECT_EQ(obstacle(), "");
@@ -89,19 +90,19 @@ TEST_P(Checkpoints, TheLastOneMarkedIsReadBackAndTheOthersAreGone) {
   EXPECT_FALSE(fs::exists(file("a", 0)) || fs::exists(file("a", 1)));
   EXPECT_EQ(open_ledger(place()).state("a"), RequestState::begun);
   EXPECT_TRUE(is_sound(place())) << open_ledger(place()).verify().words;
-  // through an export, too: with its own key it goes on there
-  const std::string text = open_ledger(place()).exported();
+  // An imported copy of the ledger resumes with the ledger's key, too.
+  const std::string text = open_ledger(place()).export_text();
   EXPECT_TRUE(import_ledger(place("copy"), text).verify().sound);
   EXPECT_EQ(CheckpointFile::obstacle(open_ledger(place("copy")), folder, "a"), std::nullopt);
   ledger.keep_answer("a", "42");
   CheckpointFile::remove(folder, "a");
   EXPECT_TRUE(fs::is_empty(folder));
   EXPECT_EQ(ledger.checkpoint("a"), std::nullopt);
-  EXPECT_NE(told([&] { ledger.mark_checkpoint("a", {3, "x y"}); }), "");
+  EXPECT_NE(error_of([&] { ledger.mark_checkpoint("a", {3, "x y"}); }), "");
   EXPECT_TRUE(is_sound(place()));
 }
 
-TEST_P(Checkpoints, AnOlderOneThatIsPutBackIsRefused) {
+TEST_P(Checkpoints, AnOlderCheckpointIsRefused) {
   Ledger ledger = open_ledger(place());
   come_to(ledger, "a", 1);
   const std::string old = bytes_of(file("a", 1));
@@ -114,15 +115,15 @@ TEST_P(Checkpoints, AnOlderOneThatIsPutBackIsRefused) {
   put(file("a", 1), old);
   EXPECT_EQ(read(), "text 2 of a");  // beside the last one it is nothing
   fs::remove(file("a", 2));
-  EXPECT_TRUE(mentions(obstacle(), "is not there")) << obstacle();
+  EXPECT_TRUE(mentions(obstacle(), "is absent")) << obstacle();
   put(file("a", 2), old);
   EXPECT_TRUE(mentions(obstacle(), "is not the one that the ledger marks")) << obstacle();
-  EXPECT_TRUE(mentions(told([&] { (void)read(); }), "is not the one that the ledger marks"));
+  EXPECT_TRUE(mentions(error_of([&] { (void)read(); }), "is not the one that the ledger marks"));
   put(file("a", 2), now);  // nothing was drawn meanwhile: the right one goes on
   EXPECT_EQ(read(), "text 2 of a");
 }
 
-TEST_P(Checkpoints, OneThatWasChangedIsRefusedWhicheverByteItIs) {
+TEST_P(Checkpoints, AChangeOfAnyByteIsRefused) {
   Ledger ledger = open_ledger(place());
   come_to(ledger, "a", 1);
   const std::string right = bytes_of(file("a", 1));
@@ -137,7 +138,7 @@ TEST_P(Checkpoints, OneThatWasChangedIsRefusedWhicheverByteItIs) {
   EXPECT_NE(obstacle(), "");
 }
 
-TEST_P(Checkpoints, ThoseOfTwoRequestsCannotBeSwapped) {
+TEST_P(Checkpoints, CheckpointsOfTwoRequestsCannotBeSwapped) {
   Ledger ledger = open_ledger(place());
   come_to(ledger, "a", 2);
   come_to(ledger, "b", 2);
@@ -148,8 +149,8 @@ TEST_P(Checkpoints, ThoseOfTwoRequestsCannotBeSwapped) {
   EXPECT_TRUE(mentions(obstacle("b"), "is not the one that the ledger marks"));
 }
 
-// Who writes the ledger's rows, too, and has no key.
-TEST_P(Checkpoints, AMarkCannotBeForgedMovedOrTakenAway) {
+// The attacker can write the ledger's rows, too, but has no key.
+TEST_P(Checkpoints, AMarkCannotBeForgedMovedOrRemoved) {
   Ledger ledger = open_ledger(place());
   come_to(ledger, "a", 1);
   const std::string old = bytes_of(file("a", 1));
@@ -162,7 +163,7 @@ TEST_P(Checkpoints, AMarkCannotBeForgedMovedOrTakenAway) {
   ledger.charge("c", "", pure(1));  // entries 1, 2 charges; 3 begun; 4, 5 checkpoints; 6 this
   put(file("a", 1), old);
   EXPECT_EQ(obstacle(), "");
-  const std::string text = ledger.exported();
+  const std::string text = ledger.export_text();
   int round = 0;
   for (const std::string& change :
        {std::string("DELETE FROM entry WHERE number=5"), "UPDATE entry SET content='" + seal + "' WHERE number=5",
@@ -177,16 +178,16 @@ TEST_P(Checkpoints, AMarkCannotBeForgedMovedOrTakenAway) {
   }
 }
 
-// A process that is stopped between the file and its mark leaves a file whose key died with it: half of the key is the salt, which a mark alone
-// holds.
-TEST_P(Checkpoints, WhatIsNotMarkedIsReadByNobody) {
+// A process that is stopped between the file and its mark leaves a file that nobody can decrypt:
+// half of its key is the salt, which only a mark contains.
+TEST_P(Checkpoints, AnUnmarkedCheckpointCannotBeDecrypted) {
   Ledger ledger = open_ledger(place());
   come_to(ledger, "a", 1);
   const std::string left = [&] {
     CheckpointFile stopped(ledger, folder, "a");
     (void)stopped.read();
     ledger.mark_checkpoint("a", {2, "0 0"});  // so that its own mark is refused
-    EXPECT_TRUE(mentions(told([&] { stopped.write("text 2 of a"); }), "another process went on from the same checkpoint"));
+    EXPECT_TRUE(mentions(error_of([&] { stopped.write("text 2 of a"); }), "another process resumed from the same checkpoint"));
     return bytes_of(file("a", 2));
   }();
   EXPECT_FALSE(left.empty());
@@ -200,7 +201,7 @@ TEST_P(Checkpoints, WhatIsNotMarkedIsReadByNobody) {
   std::string raw;
   for (std::size_t i = 0; i < salt.size(); i += 2) raw += static_cast<char>(std::stoi(salt.substr(i, 2), nullptr, 16));
   EXPECT_EQ(bytes.find(raw), std::string::npos);
-  // and the salt matters: the same text under the same key and number is other bytes
+  // Two salts give different bytes for one text, key and number.
   const std::string first = [&] {
     CheckpointFile again(ledger, folder, "b");
     (void)again.read();
@@ -210,7 +211,7 @@ TEST_P(Checkpoints, WhatIsNotMarkedIsReadByNobody) {
   EXPECT_NE(again.prepare("same").substr(0, 64), first.substr(0, 64));
 }
 
-TEST_P(Checkpoints, OfTwoProcessesThatGoOnFromOneOneIsStopped) {
+TEST_P(Checkpoints, OfTwoProcessesThatResumeFromOneCheckpointOneStops) {
   Ledger one = open_ledger(place());
   come_to(one, "a", 1);
   const fs::path elsewhere = folder / "elsewhere";  // another machine's folder, which has no lock in common
@@ -221,66 +222,67 @@ TEST_P(Checkpoints, OfTwoProcessesThatGoOnFromOneOneIsStopped) {
   CheckpointFile second(two, elsewhere, "a");
   EXPECT_EQ(first.read(), second.read());
   first.write("one way");
-  EXPECT_TRUE(mentions(told([&] { second.write("another way"); }), "another process went on"));
+  EXPECT_TRUE(mentions(error_of([&] { second.write("another way"); }), "another process resumed"));
   EXPECT_EQ(CheckpointFile(two, elsewhere / "", "b").read(), std::nullopt);
-  EXPECT_TRUE(mentions(told([&] { CheckpointFile(two, folder, "a"); }), "another process is at this request"));
+  EXPECT_TRUE(mentions(error_of([&] { CheckpointFile(two, folder, "a"); }), "another process runs request"));
 }
 
-TEST_P(Checkpoints, TheLockIsGoneWithItsHolderAndNobodyElseRemovesIt) {
+TEST_P(Checkpoints, TheLockEndsWithItsHolder) {
   Ledger one = open_ledger(place());
   const auto locks = [&] {
-    std::vector<std::string> found;
+    std::vector<std::string> files;
     for (const auto& entry : fs::directory_iterator(folder)) {
-      if (entry.path().extension() == ".lock") found.push_back(entry.path().string());
+      if (entry.path().extension() == ".lock") files.push_back(entry.path().string());
     }
-    return found;
+    return files;
   };
-  const std::string refused = "another process is at this request";
+  const std::string refused = "another process runs request";
   {
     CheckpointFile holder(one, folder, "a");
     EXPECT_EQ(locks().size(), 1U);
-    EXPECT_TRUE(mentions(told([&] { CheckpointFile(one, folder, "a"); }), refused));
+    EXPECT_TRUE(mentions(error_of([&] { CheckpointFile(one, folder, "a"); }), refused));
     CheckpointFile::remove(folder, "a");  // as a process does that answered the request
-    EXPECT_TRUE(mentions(told([&] { CheckpointFile(one, folder, "a"); }), refused));
+    EXPECT_TRUE(mentions(error_of([&] { CheckpointFile(one, folder, "a"); }), refused));
   }
   EXPECT_EQ(locks(), std::vector<std::string>{});  // although the request has no answer
-  EXPECT_EQ(told([&] { CheckpointFile(one, folder, "a"); }), "");
+  EXPECT_EQ(error_of([&] { CheckpointFile(one, folder, "a"); }), "");
 }
 
-TEST_P(Checkpoints, AnotherKeyOfTheLedgerDoesNotOpenThem) {
+TEST_P(Checkpoints, AnotherKeyOfTheLedgerCannotDecrypt) {
   Ledger ledger = open_ledger(place());
   come_to(ledger, "a", 1);
   const Ledger stranger = Ledger::open(place(), {.key = (folder / "none.key").string()});
   EXPECT_TRUE(mentions(CheckpointFile::obstacle(stranger, folder, "a").value_or(""), "there is no key"));
 }
 
-TEST_P(Checkpoints, ARequestThatCannotGoOnIsClosedAndSaysWhy) {
+TEST_P(Checkpoints, ARequestThatCannotResumeIsClosedWithTheReason) {
   Ledger ledger = open_ledger(place());
   int drawn = 0;
   RequestWork work;
-  work.run = [&](const Entry& charge, const Begin& begin) -> std::string {
+  work.run = [&](const Entry& charge, const BeginMark& begin) -> std::string {
     CheckpointFile checkpoints(ledger, folder, charge.request);
-    const auto kept = checkpoints.read();
-    if (!kept) begin(checkpoints.prepare("start"));
+    const auto checkpoint = checkpoints.read();
+    if (!checkpoint) begin(checkpoints.prepare("start"));
     ++drawn;
-    if (!kept) throw std::runtime_error("stopped");
-    return *kept;
+    if (!checkpoint) throw std::runtime_error("stopped");
+    return *checkpoint;
   };
   work.obstacle = [&](const std::string& request) { return CheckpointFile::obstacle(ledger, folder, request); };
-  const Ledger::Order order{.request = "b", .content = "", .event = pure(1)};
-  EXPECT_TRUE(mentions(told([&] { run_request(ledger, order, work); }), "the same request goes on from the last checkpoint"));
+  const Ledger::ChargeRequest order{.request = "b", .content = "", .event = pure(1)};
+  EXPECT_TRUE(mentions(error_of([&] { run_request(ledger, order, work); }), "the same request resumes from the last checkpoint"));
   const std::string right = bytes_of(file("b", 0));
   put(file("b", 0), "other");
-  const std::string words = told([&] { run_request(ledger, order, work); });
-  EXPECT_TRUE(mentions(words, "is not the one that the ledger marks") && mentions(words, "It is charged, and is not run again")) << words;
+  const std::string words = error_of([&] { run_request(ledger, order, work); });
+  EXPECT_TRUE(mentions(words, "is not the one that the ledger marks") && mentions(words, "It stays charged and is not run again")) << words;
   EXPECT_EQ(drawn, 1);
   put(file("b", 0), right);
   EXPECT_EQ(run_request(ledger, order, work).answer, "start");
   EXPECT_EQ(drawn, 2);
 }
 
-// Killed at random moments: what was acknowledged is never gone back behind, and the request can always go on.
-TEST_P(Checkpoints, AKilledProcessGoesOnFromWhatItAcknowledged) {
+// Kills a process at random moments: it never resumes from before an acknowledged checkpoint, and
+// the request can always be resumed.
+TEST_P(Checkpoints, AKilledProcessResumesFromItsLastAcknowledgedCheckpoint) {
   int acknowledged = -1;
   for (int round = 0; round < 12; ++round) {
     std::array<int, 2> ends{};
@@ -289,9 +291,9 @@ TEST_P(Checkpoints, AKilledProcessGoesOnFromWhatItAcknowledged) {
     if (child == 0) {
       Ledger ledger = open_ledger(place());
       CheckpointFile checkpoints(ledger, folder, "a");
-      const auto kept = checkpoints.read();
-      int at = kept ? std::stoi(*kept) : 0;
-      if (!kept) ledger.begin("a", checkpoints.prepare("0"));
+      const auto checkpoint = checkpoints.read();
+      int at = checkpoint ? std::stoi(*checkpoint) : 0;
+      if (!checkpoint) ledger.begin("a", checkpoints.prepare("0"));
       for (;; ++at) {
         if (write(ends[1], &at, sizeof at) != sizeof at) _exit(1);
         checkpoints.write(std::to_string(at + 1));
@@ -320,13 +322,13 @@ TEST_P(Checkpoints, AKilledProcessGoesOnFromWhatItAcknowledged) {
   EXPECT_TRUE(is_sound(place()));
 }
 
-TEST(CheckpointDatabase, OneThatWasMadeBeforeThereWereAnyIsRefusedBeforeTheCharge) {
+TEST(CheckpointDatabase, ADatabaseWithoutCheckpointsIsRefusedBeforeTheCharge) {
   if (!PostgresServer::installed()) GTEST_SKIP() << "no PostgreSQL server is installed (Debian: postgresql)";
   Places places(Kind::database);
   const Ledger ledger = create_ledger(places.place(), {"people", "person", Relation::add_remove, ApproximateBudget{10, 0}});
-  EXPECT_NO_THROW(CheckpointFile::require_place(ledger, fs::temp_directory_path()));
+  EXPECT_NO_THROW(CheckpointFile::require_folder(ledger, fs::temp_directory_path()));
   places.execute("budget", "CREATE OR REPLACE FUNCTION add(before text, rows json, answer text) RETURNS void LANGUAGE plpgsql AS $$ BEGIN END $$");
-  EXPECT_TRUE(mentions(told([&] { CheckpointFile::require_place(ledger, fs::temp_directory_path()); }), "export"));
+  EXPECT_TRUE(mentions(error_of([&] { CheckpointFile::require_folder(ledger, fs::temp_directory_path()); }), "export"));
 }
 
 }  // namespace

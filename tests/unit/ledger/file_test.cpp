@@ -1,4 +1,4 @@
-// What can happen to a file: a full disk, a locked or read-only or foreign or older file, a write-ahead log.
+// Faults of files: a full disk; locked, read-only, foreign and older files; a write-ahead log.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sqlite3.h>
@@ -26,8 +26,8 @@ class LedgerFile : public ::testing::Test {
   Places places_{Kind::file};
 };
 
-// What a child process is told when it charges; empty if it could.
-std::string told_in_a_child(const std::function<void()>& before, const std::filesystem::path& path) {
+// Returns the error of a charge in a child process, or an empty text.
+std::string error_in_child(const std::function<void()>& before, const std::filesystem::path& path) {
   std::array<int, 2> ends{};
   EXPECT_EQ(pipe(ends.data()), 0);
   const pid_t child = fork();
@@ -53,7 +53,7 @@ std::string told_in_a_child(const std::function<void()>& before, const std::file
 
 bool mentions(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
 
-// No room for another page: the charge fails, and what was there is as it was.
+// The file cannot grow by another page: the charge fails, and the ledger is unchanged.
 TEST_F(LedgerFile, AFullDiskChargesNothing) {
   Ledger ledger = fresh(ApproximateBudget{1e6, 0});
   ledger.charge("first", "", pure(1));
@@ -66,26 +66,27 @@ TEST_F(LedgerFile, AFullDiskChargesNothing) {
   };
   const auto size = std::filesystem::file_size(path());
   for (const rlim_t bytes : {rlim_t{0}, rlim_t{512}, rlim_t{5000}, rlim_t{size / 2}}) {  // the journal or the file meets it
-    EXPECT_NE(told_in_a_child(no_room(bytes), path()), "") << bytes;
+    EXPECT_NE(error_in_child(no_room(bytes), path()), "") << bytes;
     EXPECT_EQ(Ledger::open(path()).entries().size(), 1U);
     EXPECT_TRUE(Ledger::open(path()).verify().sound);
   }
   EXPECT_FALSE(ledger.charge("second", "", pure(1)).repeated);
 }
 
-TEST_F(LedgerFile, AReadOnlyFileIsShownAndNotCharged) {
+TEST_F(LedgerFile, AReadOnlyFileIsReadAndNotCharged) {
   (void)fresh(ApproximateBudget{10, 0}).charge("first", "", pure(1));
   std::filesystem::permissions(path(), std::filesystem::perms(0444));
   std::filesystem::permissions(path().parent_path(), std::filesystem::perms(0555));
   ASSERT_TRUE(geteuid() != 0 || chown(default_key(path()).c_str(), 65534, 65534) == 0);
-  const std::string told = told_in_a_child([] { ASSERT_TRUE(geteuid() != 0 || setuid(65534) == 0); }, path());  // root may write everything
-  EXPECT_TRUE(mentions(told, "cannot be written; nothing was charged")) << told;
+  const std::string error_text = error_in_child([] { ASSERT_TRUE(geteuid() != 0 || setuid(65534) == 0); }, path());  // root may write everything
+  EXPECT_TRUE(mentions(error_text, "cannot be written; nothing was charged")) << error_text;
   EXPECT_EQ(Ledger::open(path()).entries().size(), 1U);
   std::filesystem::permissions(path().parent_path(), std::filesystem::perms(0755));
 }
 
-// Who opens it to be read alone needs no key, writes nothing, whatever is called, and sees what others charge.
-TEST_F(LedgerFile, OpenedToBeReadAloneItIsNotWritten) {
+// A ledger that is opened for reading only needs no key, writes nothing in any call, and shows the
+// charges of others.
+TEST_F(LedgerFile, AReadOnlyLedgerIsNeverWritten) {
   Ledger ledger = fresh(ApproximateBudget{10, 0});
   ledger.charge("first", "", pure(1));
   const std::filesystem::path key = default_key(path());
@@ -109,7 +110,7 @@ TEST_F(LedgerFile, OpenedToBeReadAloneItIsNotWritten) {
       write();
       ADD_FAILURE() << "it was written";
     } catch (const LedgerError& error) {
-      EXPECT_TRUE(mentions(error.what(), "opened to be read alone: nothing was charged")) << error.what();
+      EXPECT_TRUE(mentions(error.what(), "opened for reading only; nothing was charged")) << error.what();
     }
   }
   EXPECT_EQ(bytes(), before);
@@ -117,8 +118,9 @@ TEST_F(LedgerFile, OpenedToBeReadAloneItIsNotWritten) {
   EXPECT_EQ(reader.entries().size(), 2U);
 }
 
-// A writer that died while it wrote left a journal: who may write undoes it by opening the ledger, who only reads says so.
-TEST_F(LedgerFile, AChargeThatWasCutOffIsNotUndoneByWhoOnlyReads) {
+// A writer that died during a charge leaves a journal. A process that may write undoes the charge
+// by opening the ledger; one that may only read reports it.
+TEST_F(LedgerFile, AReaderDoesNotUndoAnUnfinishedCharge) {
   (void)fresh(ApproximateBudget{10, 0}).charge("first", "", pure(1));
   const pid_t child = fork();
   if (child == 0) {
@@ -139,7 +141,7 @@ TEST_F(LedgerFile, AChargeThatWasCutOffIsNotUndoneByWhoOnlyReads) {
     (void)Ledger::open(path(), {.read_only = true}).entries();
     ADD_FAILURE() << "it was read";
   } catch (const LedgerError& error) {
-    EXPECT_TRUE(mentions(error.what(), "was left in the middle of a charge")) << error.what();
+    EXPECT_TRUE(mentions(error.what(), "has an unfinished charge")) << error.what();
   }
   EXPECT_TRUE(std::filesystem::exists(journal));
   EXPECT_EQ(Ledger::open(path()).entries().size(), 1U);
@@ -153,8 +155,8 @@ TEST_F(LedgerFile, ALockedFileIsWaitedForAndThenRefused) {
   ASSERT_EQ(sqlite3_open(path().c_str(), &other), SQLITE_OK);
   ASSERT_EQ(sqlite3_exec(other, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr), SQLITE_OK);
   const auto start = std::chrono::steady_clock::now();
-  const std::string told = told_in_a_child([] {}, path());
-  EXPECT_TRUE(mentions(told, "in use by another process") && mentions(told, "nothing was charged")) << told;
+  const std::string error_text = error_in_child([] {}, path());
+  EXPECT_TRUE(mentions(error_text, "locked by another process") && mentions(error_text, "nothing was charged")) << error_text;
   EXPECT_GE(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(90));
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10));
   ASSERT_EQ(sqlite3_exec(other, "ROLLBACK", nullptr, nullptr, nullptr), SQLITE_OK);
@@ -185,7 +187,7 @@ TEST_F(LedgerFile, NeverHasAWriteAheadLog) {
   EXPECT_TRUE(Ledger::open(path()).verify().sound);
 }
 
-TEST_F(LedgerFile, OfSeveralWhoMakeItOneDoes) {
+TEST_F(LedgerFile, OfSeveralCreatorsOneSucceeds) {
   std::vector<pid_t> children;
   for (int i = 0; i < 8; ++i) {
     const pid_t child = fork();
@@ -199,13 +201,13 @@ TEST_F(LedgerFile, OfSeveralWhoMakeItOneDoes) {
     }
     children.push_back(child);
   }
-  int made = 0;
+  int creators = 0;
   for (const pid_t child : children) {
     int status = 0;
     waitpid(child, &status, 0);
-    made += WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 1 : 0;
+    creators += WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 1 : 0;
   }
-  EXPECT_EQ(made, 1);
+  EXPECT_EQ(creators, 1);
   EXPECT_TRUE(Ledger::open(path()).verify().sound);
 }
 
@@ -214,7 +216,7 @@ TEST_F(LedgerFile, HasNoRoles) {
   EXPECT_FALSE(std::filesystem::exists(path()));
 }
 
-TEST_F(LedgerFile, ARolledBackFileIsFoundByTheHeadKeptOutside) {
+TEST_F(LedgerFile, AHeadOutsideOfTheFileDetectsAnOlderCopy) {
   Ledger ledger = fresh();
   ledger.charge("a", "", gaussian(4));
   const auto old = path("old");
@@ -225,7 +227,7 @@ TEST_F(LedgerFile, ARolledBackFileIsFoundByTheHeadKeptOutside) {
   EXPECT_TRUE(Ledger::open(old).verify().sound);  // by itself it is a ledger
 }
 
-TEST_F(LedgerFile, ForeignAndBrokenFilesAreLeftAsTheyWere) {
+TEST_F(LedgerFile, ForeignAndBrokenFilesAreNotChanged) {
   const auto unchanged = [&](const std::string& bytes) {
     std::ofstream(path(), std::ios::binary) << bytes;
     EXPECT_THROW(Ledger::open(path()), LedgerError);
@@ -246,13 +248,14 @@ TEST_F(LedgerFile, ForeignAndBrokenFilesAreLeftAsTheyWere) {
   EXPECT_FALSE(std::filesystem::exists(path("nothing")));
 }
 
-// A million charges, each far below the last place of the total in doubles: every one counts.
-TEST(SlowLedgerFile, AMillionTinyChargesDoNotSlipThrough) {
+// A million charges, each far below half a unit in the last place of the total as a double, all
+// count.
+TEST(SlowLedgerFile, AMillionTinyChargesAddUp) {
   Places places(Kind::file);
   Ledger ledger = Ledger::create(places.place(), {"people", "person", Relation::add_remove, ApproximateBudget{1, 0}});
   ledger.charge("most", "", pure(1 - 0x1p-34));
   for (int batch = 0; batch < 1000; ++batch) {
-    std::vector<Ledger::Order> orders;
+    std::vector<Ledger::ChargeRequest> orders;
     for (int i = 0; i < 1000; ++i) orders.push_back({"tiny " + std::to_string(batch * 1000 + i), "", pure(0x1p-54)});
     ledger.charge(orders);
   }

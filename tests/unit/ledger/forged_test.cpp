@@ -1,4 +1,5 @@
-// Forged ledgers: what is edited is found by verify, and what matters by the next charge.
+// Forged ledgers: verify detects every edit, and the next charge detects every edit that matters to
+// it.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -8,8 +9,8 @@
 #include <fstream>
 #include <random>
 
-#include "../../../src/ledger/chain.hpp"
-#include "../../../src/ledger/text.hpp"
+#include "ledger/chain/chain.hpp"
+#include "ledger/chain/text.hpp"
 #include "places.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
@@ -21,7 +22,7 @@ namespace {
 
 const Terms terms{"people", "person", Relation::add_remove, ApproximateBudget{10, 1e-6}, "integer", "/data/people.csv"};
 
-std::string told(const std::function<void()>& f) {
+std::string error_of(const std::function<void()>& f) {
   try {
     f();
   } catch (const std::exception& e) {
@@ -37,7 +38,7 @@ std::string bytes_of(const std::string& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// Three charges, one of a batch, and an answer.
+// Three charges, of which one is from a batch, and an answer.
 void fill(Ledger& ledger) {
   ledger.charge("a", "ca", pure(1));
   ledger.begin("a");
@@ -47,15 +48,15 @@ void fill(Ledger& ledger) {
 }
 
 ledger_detail::Record last_record(const std::string& place) {
-  return ledger_detail::open_store(place, std::chrono::seconds(30), true)->since(1).back();
+  return ledger_detail::open_store(place, std::chrono::seconds(30), true)->records_from(1).back();
 }
 
 class Forged : public AnyLedger {};
 INSTANTIATE_TEST_SUITE_P(In, Forged, ::testing::Values(Kind::file, Kind::database), kind_name);
 
-// --- What matters is found by the next charge ---
+// --- Edits that the next charge detects ---
 
-TEST_P(Forged, ATotalThatWasEditedIsFoundByTheNextCharge) {
+TEST_P(Forged, TheNextChargeDetectsAnEditedTotal) {
   int round = 0;
   for (const char* change : {"UPDATE entry SET amount='0x0p+0 0x0p+0 0x0p+0' WHERE number=6", "UPDATE entry SET cost='5' WHERE number=6",
                              "UPDATE entry SET amount='0x0p+0 0x0p+0 0x0p+0' WHERE number=5", "UPDATE entry SET delta='0x0p+0 0x0p+0 0x0p+0'",
@@ -66,13 +67,13 @@ TEST_P(Forged, ATotalThatWasEditedIsFoundByTheNextCharge) {
     Ledger ledger = create_ledger(place(name), terms);
     fill(ledger);
     places().tamper(name, change);
-    EXPECT_NE(told([&] { open_ledger(place(name)).charge("d", "", pure(0.1)); }), "") << change;
+    EXPECT_NE(error_of([&] { open_ledger(place(name)).charge("d", "", pure(0.1)); }), "") << change;
     EXPECT_FALSE(is_sound(place(name))) << change;
   }
 }
 
-// Who may write the rows writes hashes anew, too, but has no key.
-TEST_P(Forged, ARecordWithoutTheKeyIsFoundByTheNextCharge) {
+// The attacker can write the rows and recompute the hashes, but has no key.
+TEST_P(Forged, TheNextChargeDetectsAnUnsignedRecord) {
   Ledger ledger = create_ledger(place(), terms);
   fill(ledger);
   const Head head = ledger.head();
@@ -89,18 +90,18 @@ TEST_P(Forged, ARecordWithoutTheKeyIsFoundByTheNextCharge) {
   std::string row = "INSERT INTO entry VALUES (7";
   for (const std::string* field : ledger_detail::fields_of(last)) row += ",'" + *field + "'";
   places().tamper("budget", row + ")");
-  const std::string words = told([&] { open_ledger(place()).charge("d", "", pure(0.1)); });
-  EXPECT_TRUE(mentions(words, "was not signed by one of the ledger's keys")) << words;
+  const std::string words = error_of([&] { open_ledger(place()).charge("d", "", pure(0.1)); });
+  EXPECT_TRUE(mentions(words, "is not signed by a key of the ledger")) << words;
   EXPECT_FALSE(is_sound(place()));
 }
 
-TEST_P(Forged, AFoundingEntryThatWasSwappedIsFoundByTheKey) {
+TEST_P(Forged, TheKeyDetectsASwappedFoundingEntry) {
   (void)create_ledger(place(), terms);
   Terms larger = terms;
   larger.budget = ApproximateBudget{1000, 1e-6};
   const Ledger other = Ledger::create(place("other"), larger, {.key = TestKeys::of("forger")});
   const std::string key = TestKeys::of(Ledger::open(place()).id());
-  const std::string text = other.exported();
+  const std::string text = other.export_text();
   const auto field = [&text](const std::string& name) {
     const std::size_t start = text.find("\"" + name + "\":\"") + name.size() + 4;
     return text.substr(start, text.find('"', start) - start);
@@ -109,23 +110,23 @@ TEST_P(Forged, AFoundingEntryThatWasSwappedIsFoundByTheKey) {
   for (const char* name : {"created", "budget", "keys", "hash", "signature"}) change += std::string(", ") + name + "='" + field(name) + "'";
   places().tamper("budget", change);
   EXPECT_TRUE(is_sound(place()));  // by itself it is a ledger, the forger's
-  const std::string words = told([&] { Ledger::open(place(), {.key = key}).charge("a", "", pure(100)); });
-  EXPECT_TRUE(mentions(words, "is not among those of the ledger's founding entry")) << words;
+  const std::string words = error_of([&] { Ledger::open(place(), {.key = key}).charge("a", "", pure(100)); });
+  EXPECT_TRUE(mentions(words, "is not among the keys that the founding entry of")) << words;
   std::filesystem::remove(TestKeys::of("forger"));
 }
 
-TEST_P(Forged, AKeptAnswerThatWasEditedIsNotShown) {
+TEST_P(Forged, AnEditedAnswerIsNotReturned) {
   Ledger ledger = create_ledger(place(), terms);
   fill(ledger);
   const Head head = ledger.head();
   places().tamper("budget", "UPDATE answer SET answer='123456'");
   const Ledger again = open_ledger(place());
-  EXPECT_TRUE(mentions(told([&] { (void)again.answer("a"); }), "was changed"));
+  EXPECT_TRUE(mentions(error_of([&] { (void)again.answer("a"); }), "was changed"));
   EXPECT_FALSE(again.verify(head).sound);
   places().tamper("budget", "UPDATE entry SET content='" + digest("123456") + "' WHERE kind='answer'");
-  EXPECT_TRUE(mentions(told([&] { (void)again.answer("a"); }), "was changed"));
+  EXPECT_TRUE(mentions(error_of([&] { (void)again.answer("a"); }), "was changed"));
   places().tamper("budget", "DELETE FROM answer");
-  EXPECT_TRUE(mentions(told([&] { (void)again.answer("a"); }), "is missing"));
+  EXPECT_TRUE(mentions(error_of([&] { (void)again.answer("a"); }), "is absent"));
   places().tamper("budget", "INSERT INTO answer VALUES ('b', '7')");
   EXPECT_EQ(again.answer("b"), std::nullopt);
   EXPECT_FALSE(is_sound(place()));
@@ -133,10 +134,10 @@ TEST_P(Forged, AKeptAnswerThatWasEditedIsNotShown) {
 
 // --- Every field ---
 
-TEST_P(Forged, EveryFieldThatIsEditedIsFoundByVerify) {
+TEST_P(Forged, VerifyDetectsEveryEditedField) {
   Ledger ledger = create_ledger(place("first"), terms);
   fill(ledger);
-  const std::string text = ledger.exported();
+  const std::string text = ledger.export_text();
   std::vector<std::string> changes;
   for (const char* name : Ledger::Store::founding_names) changes.push_back(std::string("UPDATE founding SET ") + name + "=" + name + "||'0'");
   for (const char* name : ledger_detail::record_names) {
@@ -153,21 +154,21 @@ TEST_P(Forged, EveryFieldThatIsEditedIsFoundByVerify) {
   for (const std::string& change : changes) {
     const std::string name = "copy" + std::to_string(++round);
     (void)import_ledger(place(name), text);
-    if (told([&] { places().tamper(name, change); }) != "") continue;  // the database refuses it
-    const std::string now = told([&] { (void)Ledger::open(place(name)).exported(); });
-    if (now.empty() && Ledger::open(place(name)).exported() == text) continue;  // there was nothing to change
+    if (error_of([&] { places().tamper(name, change); }) != "") continue;  // the database refuses it
+    const std::string now = error_of([&] { (void)Ledger::open(place(name)).export_text(); });
+    if (now.empty() && Ledger::open(place(name)).export_text() == text) continue;  // there was nothing to change
     EXPECT_FALSE(is_sound(place(name))) << change;
   }
 }
 
 // --- Every byte ---
 
-// A bit of each byte of the exported text: the import is refused, whatever else it is.
+// Flips a bit of each byte of an export: every import is refused.
 TEST(ForgedText, EveryByteOfAnExportCounts) {
   Places places(Kind::file);
   Ledger ledger = create_ledger(places.place("budget"), terms);
   fill(ledger);
-  const std::string text = ledger.exported();
+  const std::string text = ledger.export_text();
   std::mt19937 dice(15);
   for (std::size_t i = 0; i < text.size(); ++i) {
     std::string changed = text;
@@ -177,7 +178,8 @@ TEST(ForgedText, EveryByteOfAnExportCounts) {
   }
   for (const std::string& changed : {text + "\n", text + " ", text.substr(0, text.size() - 1), text.substr(0, text.rfind('\n', text.size() - 2) + 1),
                                      text.substr(text.find('\n') + 1)}) {
-    // without its last line it is the ledger as it was once: a head that was kept outside shows that
+    // Without its last line the text is an older copy of the ledger, which only a head outside of
+    // it detects.
     const bool is_older = changed == text.substr(0, text.rfind('\n', text.size() - 2) + 1);
     if (is_older) {
       EXPECT_FALSE(import_ledger(places.place("older"), changed).verify(ledger.head()).sound);
@@ -187,38 +189,38 @@ TEST(ForgedText, EveryByteOfAnExportCounts) {
   }
 }
 
-// Bytes of the file at random: the ledger is found to be damaged, or holds what it held.
+// Changes random bytes of the file: the damage is detected, or the contents are unchanged.
 void edit_bytes(int rounds, unsigned seed) {
   Places places(Kind::file);
   const std::string path = places.place("budget.sotto");
   Ledger ledger = Ledger::create(path, terms);
   fill(ledger);
-  const std::string text = ledger.exported();
+  const std::string text = ledger.export_text();
   const std::string bytes = bytes_of(path);
   std::mt19937 dice(seed);
-  int found = 0;
+  int detected = 0;
   for (int i = 0; i < rounds; ++i) {
     std::string changed = bytes;
     const std::size_t at = dice() % changed.size();
     changed[at] = static_cast<char>(changed[at] ^ (1 << (dice() % 8)));
     std::ofstream(path, std::ios::binary | std::ios::trunc) << changed;
     if (is_sound(path)) {
-      EXPECT_EQ(Ledger::open(path).exported(), text) << at;
+      EXPECT_EQ(Ledger::open(path).export_text(), text) << at;
     } else {
-      ++found;
-      // an error is a damaged ledger's, never a mistake of whoever typed the command
+      ++detected;
+      // The error is that of a damaged ledger (exit 1), not that of a wrong command (exit 2).
       try {
         Ledger::open(path).charge("more", "", pure(0.125));
       } catch (const LedgerError&) {
       }
     }
   }
-  EXPECT_GT(found, rounds / 20);
+  EXPECT_GT(detected, rounds / 20);
 }
-TEST(ForgedFile, BytesThatWereEditedAreFoundOrHoldNothing) { edit_bytes(400, 15); }
-TEST(SlowForgedFile, BytesThatWereEditedAreFoundOrHoldNothingIn20000Rounds) { edit_bytes(20000, std::random_device()()); }
+TEST(ForgedFile, EditedBytesAreDetectedOrUnused) { edit_bytes(400, 15); }
+TEST(SlowForgedFile, EditedBytesAreDetectedOrUnusedIn20000Rounds) { edit_bytes(20000, std::random_device()()); }
 
-// A trigger that drops each charge as it is made.
+// A trigger that drops every charge.
 TEST(ForgedFile, AnotherSchemaIsRefused) {
   Places places(Kind::file);
   const std::string path = places.place("budget.sotto");
@@ -226,11 +228,11 @@ TEST(ForgedFile, AnotherSchemaIsRefused) {
   ledger.charge("a", "", pure(1));
   places.execute("budget.sotto",
                  "DROP TRIGGER entry_DELETE; CREATE TRIGGER drops AFTER INSERT ON entry BEGIN DELETE FROM entry WHERE number=NEW.number; END");
-  EXPECT_TRUE(mentions(told([&] { ledger.charge("b", "", pure(1)); }), "another schema"));  // also one that is open
-  EXPECT_TRUE(mentions(told([&] { (void)Ledger::open(path); }), "another schema"));
+  EXPECT_TRUE(mentions(error_of([&] { ledger.charge("b", "", pure(1)); }), "not have the schema of a ledger"));  // also one that is open
+  EXPECT_TRUE(mentions(error_of([&] { (void)Ledger::open(path); }), "not have the schema of a ledger"));
 }
 
-TEST(ForgedFile, IsReadByItsOwnerAlone) {
+TEST(ForgedFile, OnlyItsOwnerMayReadIt) {
   Places places(Kind::file);
   const std::string path = places.place("budget.sotto");
   Ledger ledger = Ledger::create(path, terms, {.witness = places.place("heads")});
@@ -243,7 +245,8 @@ TEST(ForgedFile, IsReadByItsOwnerAlone) {
   EXPECT_EQ(bytes_of(path).find(bytes_of(places.place("budget.key")).substr(25, 64)), std::string::npos);  // the key is not in the ledger
 }
 
-// A damaged ledger is no mistake of whoever typed the command, which would be exit 2, nor a refused budget (3) or a theorem's condition (4).
+// A damaged ledger is neither a wrong command (exit 2), nor a refused budget (3), nor a theorem's
+// condition (4).
 TEST(ForgedFile, ADamagedLedgerExitsWith1) {
   Places places(Kind::file);
   int round = 0;
@@ -281,8 +284,8 @@ TEST(ForgedDatabase, AWriterAddsByOneFunctionWhichChecksTheChain) {
   Ledger ledger = open_ledger(mine);
   fill(ledger);
   EXPECT_EQ(ledger.entries().front().who, "curator");
-  const auto as_curator = [&](const std::string& sql) { return told([&] { server.sql("SET SESSION AUTHORIZATION curator; " + sql, "people"); }); };
-  // the attack that once refilled the budget
+  const auto as_curator = [&](const std::string& sql) { return error_of([&] { server.sql("SET SESSION AUTHORIZATION curator; " + sql, "people"); }); };
+  // Regression: this attack refilled the budget.
   const std::string zeros = "'0x0p+0 0x0p+0 0x0p+0'";
   const std::string refill = as_curator(
       "INSERT INTO sotto_ledger.entry SELECT 7, kind, time, who, 'forged', content, title, plan, cost, cost_delta, cost_slack, "
@@ -291,7 +294,8 @@ TEST(ForgedDatabase, AWriterAddsByOneFunctionWhichChecksTheChain) {
   EXPECT_TRUE(mentions(refill, "permission denied")) << refill;
   EXPECT_TRUE(mentions(as_curator("INSERT INTO sotto_ledger.answer VALUES ('b', '7')"), "permission denied"));
 
-  // records by the function: only those that follow, hashed, by oneself
+  // The function accepts only records that follow the last one, with right hashes and under the
+  // caller's name.
   const auto add = [&](ledger_detail::Record r, const std::string& before, bool is_hashed = true) {
     if (is_hashed) r.hash = ledger_detail::hash_of(before, r);
     std::string row = "{\"number\":" + std::to_string(r.number);
@@ -331,24 +335,24 @@ TEST(ForgedDatabase, AWriterAddsByOneFunctionWhichChecksTheChain) {
                            head.hash),
                        "comes with its mark"));
   EXPECT_TRUE(mentions(as_curator("SELECT sotto_ledger.add('" + head.hash + "', '[]', 'an answer')"), "comes with its mark"));
-  const std::string stranger = told([&] { server.sql("SET SESSION AUTHORIZATION stranger; SELECT sotto_ledger.add('', '[]', NULL)", "people"); });
+  const std::string stranger = error_of([&] { server.sql("SET SESSION AUTHORIZATION stranger; SELECT sotto_ledger.add('', '[]', NULL)", "people"); });
   EXPECT_TRUE(mentions(stranger, "permission denied")) << stranger;
-  // a temporary table or function of one's own changes nothing
+  // The caller's temporary tables and functions change nothing.
   EXPECT_TRUE(
       mentions(as_curator("CREATE TEMP TABLE entry (number bigint, hash text); CREATE FUNCTION pg_temp.sha256(bytea) RETURNS bytea LANGUAGE sql AS "
                           "'SELECT $1'; SELECT sotto_ledger.add('x', '[]', NULL)"),
                "goes on from its last record"));
   EXPECT_TRUE(Ledger::open(owned).verify(head).sound) << Ledger::open(owned).verify(head).words;
 
-  // one that it lets through, with a made-up signature: the next charge finds it
+  // A record with a made-up signature passes the function, and the next charge detects it.
   EXPECT_EQ(add(next, head.hash), "");
-  const std::string forged = told([&] { open_ledger(mine).charge("d", "", pure(0.5)); });
-  EXPECT_TRUE(mentions(forged, "has a signature that is not its signer's")) << forged;
+  const std::string forged = error_of([&] { open_ledger(mine).charge("d", "", pure(0.5)); });
+  EXPECT_TRUE(mentions(forged, "has a signature that its signer did not make")) << forged;
   EXPECT_FALSE(is_sound(owned));
 
-  // and the owner drops it
+  // The owner of the tables drops it.
   const LedgerOptions with_key{.key = TestKeys::of(ledger.id())};
-  EXPECT_TRUE(mentions(told([&] { (void)Ledger::repair(mine, with_key, false); }), "may not do that"));
+  EXPECT_TRUE(mentions(error_of([&] { (void)Ledger::repair(mine, with_key, false); }), "lacks the right"));
   EXPECT_EQ(Ledger::repair(owned, with_key, false).records, 1);
   EXPECT_TRUE(Ledger::open(owned).verify(head).sound) << Ledger::open(owned).verify(head).words;
   open_ledger(mine).charge("d", "", pure(0.5));

@@ -1,15 +1,15 @@
-// The ledger's promises, each attacked, in a file and in a database.
+// The guarantees of a ledger, each with an attack on it, in a file and in a database.
 #include "sotto/ledger/ledger.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "ledger/text.hpp"
+#include "ledger/chain/text.hpp"
 #include "places.hpp"
 #include "sotto/accounting/account.hpp"
-#include "sotto/accounting/approximate_gdp.hpp"
-#include "sotto/accounting/currencies.hpp"
+#include "accounting/api/approximate_gdp.hpp"
+#include "accounting/api/currencies.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/plan/text.hpp"
@@ -29,16 +29,16 @@ TEST_P(AnyLedger, ChargesAddUpAcrossOpenings) {
   EXPECT_TRUE(ledger.verify().sound) << ledger.verify().words;
 }
 
-TEST_P(AnyLedger, TenTenthsFitAndNotAHairMore) {
+TEST_P(AnyLedger, TenTenthsFillTheBudgetExactly) {
   Ledger ledger = fresh(ApproximateBudget{1, 0});
   for (int i = 0; i < 10; ++i) ledger.charge("q" + std::to_string(i), "", pure(0.1));
   EXPECT_THROW(ledger.charge("one more", "", pure(1e-9)), BudgetRefused);
   EXPECT_EQ(ledger.entries().size(), 10U);
 }
 
-// Ten studies, with key selection, and two trainings, the noise of each chosen by the answers so far (here: by what its index hashes to), under
-// one promise of (3, 1e-6).
-TEST_P(AnyLedger, OnePromiseHoldsTenStudiesAndTwoTrainings) {
+// Ten studies, with key selection, and two trainings, the noise of each chosen by the answers so
+// far (here: by what its index hashes to), under one promise of (3, 1e-6).
+TEST_P(AnyLedger, OneBudgetCoversTenStudiesAndTwoTrainings) {
   Ledger ledger = fresh(GdpBudget{gdp_budget_mu(3, 1e-6, 1e-7), 1e-7});
   EXPECT_LE(ledger.filter().claim(Delta(1e-6)).epsilon, 3);
   for (int i = 0; i < 10; ++i) {
@@ -53,23 +53,23 @@ TEST_P(AnyLedger, OnePromiseHoldsTenStudiesAndTwoTrainings) {
   }
   EXPECT_EQ(ledger.entries().size(), 12U);
   EXPECT_TRUE(ledger.verify().sound) << ledger.verify().words;
-  EXPECT_EQ(import_ledger(place("copy"), ledger.exported()).exported(), ledger.exported());
+  EXPECT_EQ(import_ledger(place("copy"), ledger.export_text()).export_text(), ledger.export_text());
   EXPECT_GT(ledger.filter().spent().delta, 6e-9);  // the searches', and the shares of what is not Gaussian
   EXPECT_LE(ledger.filter().spent().delta, 1e-7);
-  // the other currencies of the same promise: none takes all of them
+  // Every other currency with the same guarantee refuses some of them.
   for (const Budget& budget : budgets_for(3, 1e-6, 1e-7)) {
     double parts = 0;
     bool all = true;
     for (const Entry& entry : ledger.entries()) {
-      const auto part = part_of(budget, Relation::add_remove, parse(entry.plan));
+      const auto part = budget_fraction(budget, Relation::add_remove, parse(entry.plan));
       all = all && part.has_value();
       parts += part.value_or(0);
     }
-    EXPECT_EQ(all && parts <= 1, std::holds_alternative<GdpBudget>(budget)) << name_of_currency(budget) << " " << parts;
+    EXPECT_EQ(all && parts <= 1, std::holds_alternative<GdpBudget>(budget)) << currency_name(budget) << " " << parts;
   }
 }
 
-TEST_P(AnyLedger, ASlackIsPartOfWhatWasAskedFor) {
+TEST_P(AnyLedger, ARepeatedRequestMustHaveTheSameSlack) {
   Ledger ledger = fresh(GdpBudget{2, 1e-7});
   const Plan training = parse("500 * poisson(0.01, gaussian(1))");
   const Receipt first = ledger.charge("training", "", training, Delta(1e-8));
@@ -83,7 +83,7 @@ TEST_P(AnyLedger, ASlackIsPartOfWhatWasAskedFor) {
   EXPECT_TRUE(ledger.verify().sound) << ledger.verify().words;
 }
 
-TEST_P(AnyLedger, ARefusalSaysWhichCurrencyWouldHaveTakenLess) {
+TEST_P(AnyLedger, ARefusalNamesACheaperCurrency) {
   Ledger ledger = fresh(GdpBudget{gdp_budget_mu(1, 1e-6, 1e-7), 1e-7});
   try {
     ledger.charge("laplace", "", laplace(1.25));
@@ -93,7 +93,7 @@ TEST_P(AnyLedger, ARefusalSaysWhichCurrencyWouldHaveTakenLess) {
   }
 }
 
-TEST_P(AnyLedger, ARefusedEventCostsNothingAndSaysWhatIsMissing) {
+TEST_P(AnyLedger, ARefusedEventCostsNothingAndReportsTheShortfall) {
   Ledger ledger = fresh(ApproximateBudget{1, 0});
   ledger.charge("first", "", pure(0.75));
   try {
@@ -116,7 +116,7 @@ TEST_P(AnyLedger, ARequestIsChargedOnceAndItsContentCannotChange) {
   EXPECT_THROW(ledger.charge("study", digest("text"), gaussian(0.1)), LedgerError);  // nor what it may run
 }
 
-TEST_P(AnyLedger, ARequestThatIsTwiceInABatchIsChargedOnce) {
+TEST_P(AnyLedger, ADuplicateInABatchIsChargedOnce) {
   Ledger ledger = fresh();
   const std::vector<Receipt> receipts = ledger.charge({{"a", "", gaussian(4)}, {"b", "", gaussian(4)}, {"a", "", gaussian(4)}});
   EXPECT_FALSE(receipts.at(0).repeated);
@@ -128,8 +128,8 @@ TEST_P(AnyLedger, ARequestThatIsTwiceInABatchIsChargedOnce) {
   EXPECT_TRUE(ledger.verify().sound);
 }
 
-// Every bit of a cost is kept.
-TEST_P(AnyLedger, NumbersComeBackAsTheyWere) {
+// The ledger stores every bit of a cost.
+TEST_P(AnyLedger, NumbersRoundTrip) {
   Ledger ledger = fresh(ApproximateBudget{1e300, 0.5});
   std::vector<Charge> costs;
   for (const double e : {0.1, 1.0 / 3, 5e-324, 1e-310, 0x1.fffffffffffffp-3, 123456789.123456789, 1e22, 3e299}) {
@@ -140,7 +140,7 @@ TEST_P(AnyLedger, NumbersComeBackAsTheyWere) {
   EXPECT_TRUE(again.verify().sound) << again.verify().words;
 }
 
-TEST_P(AnyLedger, AnswersAreKeptOnceAndOnlyForWhatWasCharged) {
+TEST_P(AnyLedger, AnAnswerIsStoredOnceAndOnlyForACharge) {
   Ledger ledger = fresh();
   EXPECT_THROW(ledger.keep_answer("study", "42"), LedgerError);
   ledger.charge("study", "", gaussian(4));
@@ -151,27 +151,28 @@ TEST_P(AnyLedger, AnswersAreKeptOnceAndOnlyForWhatWasCharged) {
   EXPECT_THROW(ledger.keep_answer("study", "43"), LedgerError);
 }
 
-TEST_P(AnyLedger, SeveralChargesAreAllOrNone) {
+TEST_P(AnyLedger, ABatchOfChargesIsAtomic) {
   Ledger ledger = fresh(ApproximateBudget{1, 0});
   EXPECT_THROW(ledger.charge({{"a", "", pure(0.5)}, {"b", "", pure(0.75)}}), BudgetRefused);
   EXPECT_TRUE(ledger.entries().empty());
   ledger.charge({{"a", "", pure(0.5)}, {"b", "", pure(0.5)}});
   EXPECT_EQ(ledger.entries().size(), 2U);
-  EXPECT_TRUE(ledger.charge(std::vector<Ledger::Order>{}).empty());
+  EXPECT_TRUE(ledger.charge(std::vector<Ledger::ChargeRequest>{}).empty());
 }
 
-// In one transaction; a sum in doubles would lose what is below half a unit in the last place of the total.
-TEST_P(AnyLedger, ManyTinyChargesDoNotSlipThrough) {
+// The charges are one transaction. A sum in doubles would lose those below half a unit in the last
+// place of the total.
+TEST_P(AnyLedger, ManyTinyChargesAddUp) {
   Ledger ledger = fresh(ApproximateBudget{1, 0});
   ledger.charge("most", "", pure(1 - 0x1p-30));
-  std::vector<Ledger::Order> orders;
+  std::vector<Ledger::ChargeRequest> orders;
   for (int i = 0; i < 5'000; ++i) orders.push_back({"tiny " + std::to_string(i), "", pure(0x1p-54)});
   ledger.charge(orders);
   EXPECT_GE(ledger.filter().spent().amount, 1 - 0x1p-30 + 5'000 * 0x1p-54);
   EXPECT_TRUE(ledger.verify().sound);
 }
 
-// Each question depends on the answers so far: whatever the analyst does, what is admitted stays within the budget.
+// Each question depends on the answers so far. The admitted charges stay within the budget.
 TEST_P(AnyLedger, AnAdaptiveAnalystStaysWithinTheBudget) {
   Ledger ledger = fresh(ZcdpBudget{0.5, 0});
   double next = 0.001;
@@ -234,7 +235,7 @@ TEST_P(AnyLedger, AnotherRelationIsRefused) {
   EXPECT_THROW(create_ledger(place("x"), {"people", "person", Relation::add_remove, ZcdpBudget{-1, 0}}), InvalidValue);
 }
 
-TEST_P(AnyLedger, WhatWasTamperedWithIsFound) {
+TEST_P(AnyLedger, TamperingIsDetected) {
   Ledger ledger = fresh();
   for (int i = 0; i < 5; ++i) ledger.charge("q" + std::to_string(i), "", gaussian(4));
   EXPECT_TRUE(ledger.verify(ledger.head()).sound);
@@ -244,7 +245,7 @@ TEST_P(AnyLedger, WhatWasTamperedWithIsFound) {
                              "DELETE FROM entry WHERE number=3", "UPDATE founding SET budget='zcdp(50, 1e-06)'",
                              "UPDATE entry SET time='2020-01-01T00:00:00Z' WHERE number=4", "UPDATE founding SET unit='row'"}) {
     const std::string name = "copy" + std::to_string(++round);
-    EXPECT_TRUE(import_ledger(place(name), ledger.exported()).verify().sound);
+    EXPECT_TRUE(import_ledger(place(name), ledger.export_text()).verify().sound);
     places().tamper(name, change);
     EXPECT_FALSE(is_sound(place(name))) << change;
   }
@@ -254,7 +255,7 @@ TEST_P(AnyLedger, WhatWasTamperedWithIsFound) {
   EXPECT_FALSE(open_ledger(place()).verify(head).sound);
 }
 
-TEST_P(AnyLedger, IsOnlyEverAddedTo) {
+TEST_P(AnyLedger, RefusesUpdatesAndDeletions) {
   Ledger ledger = fresh();
   ledger.charge("a", "", gaussian(4));
   ledger.begin("a");
@@ -265,15 +266,15 @@ TEST_P(AnyLedger, IsOnlyEverAddedTo) {
   }
 }
 
-TEST_P(AnyLedger, TravelsAsText) {
+TEST_P(AnyLedger, ExportAndImportRoundTrip) {
   Ledger ledger = fresh();
   ledger.charge("a", "c", gaussian(4));
   ledger.charge("b", "", 10 * laplace(20));
   ledger.begin("a");
   ledger.keep_answer("a", "forty-two \"quoted\"");
-  const std::string text = ledger.exported();
+  const std::string text = ledger.export_text();
   const Ledger copy = import_ledger(place("copy"), text);
-  EXPECT_EQ(copy.exported(), text);
+  EXPECT_EQ(copy.export_text(), text);
   EXPECT_EQ(copy.head().hash, ledger.head().hash);
   EXPECT_EQ(copy.answer("a"), "forty-two \"quoted\"");
   std::string changed = text;
@@ -282,14 +283,14 @@ TEST_P(AnyLedger, TravelsAsText) {
   EXPECT_THROW((void)open_ledger(place("bad")), LedgerError);  // nothing was made
   EXPECT_THROW(import_ledger(place("bad"), "nonsense"), LedgerError);
   EXPECT_THROW(import_ledger(place("copy"), text), LedgerError);  // exists
-  EXPECT_EQ(open_ledger(place("copy")).exported(), text);
+  EXPECT_EQ(open_ledger(place("copy")).export_text(), text);
   Places files(Kind::file);  // and from either kind to a file
-  EXPECT_EQ(import_ledger(files.place(), text).exported(), text);
+  EXPECT_EQ(import_ledger(files.place(), text).export_text(), text);
 }
 
 // --- Tight costs ---
 
-TEST_P(AnyLedger, AnEventIsChargedItsTightEpsilonAtADeltaOfItsOwn) {
+TEST_P(AnyLedger, AnEventIsChargedItsTightEpsilonAtItsDelta) {
   Ledger ledger = fresh(ApproximateBudget{2, 1e-5});
   const Plan event = parse("gaussian(5) + laplace(3)");
   EXPECT_THROW(ledger.charge("a", "", event), OutsideConditions);
@@ -300,13 +301,14 @@ TEST_P(AnyLedger, AnEventIsChargedItsTightEpsilonAtADeltaOfItsOwn) {
   EXPECT_THROW(ledger.charge("a", "", event, Delta(1e-7)), LedgerError);
   ledger.charge({{"b", "", 100 * pure(0.005), Delta(1e-6)}, {"c", "", laplace(100)}});
   EXPECT_TRUE(ledger.verify().sound) << ledger.verify().words;
-  EXPECT_EQ(import_ledger(place("copy"), ledger.exported()).exported(), ledger.exported());
+  EXPECT_EQ(import_ledger(place("copy"), ledger.export_text()).export_text(), ledger.export_text());
   EXPECT_THROW(ledger.charge("d", "", event, Delta(1e-5)), BudgetRefused);  // Σδ
   EXPECT_THROW(create_ledger(place("other"), {"people", "person", Relation::add_remove, ZcdpBudget{1, 0}}).charge("a", "", event, Delta(1e-6)),
                InvalidValue);
 }
 
-// Everything is revealed, or so much that no double holds it: no currency takes it for little, and nothing is written.
+// A plan that reveals everything, or whose cost overflows a double, is refused in every currency,
+// and nothing is written.
 TEST_P(AnyLedger, APlanWithoutAFiniteCostIsRefusedInEveryCurrency) {
   const std::vector<Plan> plans{parse("walk_sgd(1e-200, 20)"), parse("1000 * walk_sgd(1e-200, 20) + laplace(1000)"), parse("walk_sum(1e-160, 20)"),
                                 parse("5 * parallel(gaussian(1e-160), gaussian(3))"), parse("gopa_random(1e-160, 3, 10000, 9000, 1000, 1e-9)")};
@@ -350,9 +352,9 @@ TEST_P(AnyLedger, ACommittedPlanIsSpentPartByPart) {
   EXPECT_EQ(ledger.entries().size(), 2U);
   EXPECT_EQ(ledger.filter().claim(Delta(1e-6)).epsilon, epsilon(plan, Delta(1e-6), {.relation = Relation::add_remove}).value.upper);
   EXPECT_TRUE(ledger.verify().sound) << ledger.verify().words;
-  const std::string text = ledger.exported();
+  const std::string text = ledger.export_text();
   Ledger copy = import_ledger(place("copy"), text);
-  EXPECT_EQ(copy.exported(), text);
+  EXPECT_EQ(copy.export_text(), text);
   copy.charge("c", "", parse("40 * poisson(0.01, gaussian(1)) + gaussian(5)"));
   EXPECT_EQ(copy.filter().rest(), std::nullopt);
   EXPECT_TRUE(copy.verify().sound) << copy.verify().words;
@@ -362,7 +364,7 @@ TEST_P(AnyLedger, ACommittedPlanIsSpentPartByPart) {
   EXPECT_THROW(create_ledger(place("x"), {"people", "person", Relation::replace_one, CommittedBudget{plan}}), OutsideConditions);
 }
 
-TEST_P(AnyLedger, HoldsTextAndNothingElse) {
+TEST_P(AnyLedger, RefusesBytesThatAreNotText) {
   Ledger ledger = fresh();
   const std::string words = "Größe ≤ ½, \"quoted\" 'twice' \\ \n 𝛿";
   ledger.charge(words, words, gaussian(40));
@@ -378,13 +380,14 @@ TEST_P(AnyLedger, HoldsTextAndNothingElse) {
     EXPECT_THROW(ledger.keep_answer(words, bytes), InvalidValue);
   }
   EXPECT_EQ(ledger.entries().size(), 1U);
-  EXPECT_EQ(import_ledger(place("copy"), ledger.exported()).exported(), ledger.exported());
+  EXPECT_EQ(import_ledger(place("copy"), ledger.export_text()).export_text(), ledger.export_text());
 }
 
 // --- Chains and text ---
 
-// Whoever can write the file can write the chain anew; totals, plans and budget must still agree.
-TEST(Chains, AForgedChainIsFoundByItsNumbers) {
+// An attacker who can write the file of version 1 can write a new chain. Totals, plans and budget
+// must still agree.
+TEST(Chains, VerifyRecomputesTheNumbersOfAForgedChain) {
   const auto forged = [](const std::string& plan, double cost, const std::string& amount, const std::string& budget = "zcdp(0.5, 0)",
                          double delta = 0) {
     const std::string before = ledger_detail::chained("sotto ledger", {"id", "then", "people", "person", "add-remove", budget});
@@ -405,22 +408,24 @@ TEST(Chains, AForgedChainIsFoundByItsNumbers) {
   };
   EXPECT_EQ(says(forged("zcdp(0.25)", 0.25, ledger_detail::exact(0.25))), "sound");
   EXPECT_EQ(says(forged("zcdp(0.2)", 0.25, ledger_detail::exact(0.25))), "sound");  // found cheaper since
-  EXPECT_NE(says(forged("zcdp(0.25)", 0.125, ledger_detail::exact(0.125))).find("costs more than was charged"), std::string::npos);
+  EXPECT_NE(says(forged("zcdp(0.25)", 0.125, ledger_detail::exact(0.125))).find("costs more than its charge"), std::string::npos);
   EXPECT_NE(says(forged("zcdp(0.25)", 0.25, ledger_detail::exact(0.125))).find("another total"), std::string::npos);
   EXPECT_NE(says(forged("zcdp(0.75)", 0.75, ledger_detail::exact(0.75))).find("exceeds the budget"), std::string::npos);
   EXPECT_NE(says(forged("nonsense(1)", 0.25, ledger_detail::exact(0.25))).find("cannot be read"), std::string::npos);
   EXPECT_NE(says(forged("poisson(0.1, gaussian(1))", 0.25, ledger_detail::exact(0.25))).find("has no cost"), std::string::npos);
 
-  // an event at a delta of its own: not a hair below what is proved from below
+  // An event with a stated delta: a charge below the proved lower bound is refused, however close
+  // it is.
   const std::string both = "approx(2, 1e-05)";
   const Bound tight = epsilon(parse("gaussian(5)"), Delta(1e-6), {.relation = Relation::add_remove}).value;
   const auto at = [&](double cost) { return says(forged("gaussian(5)", cost, ledger_detail::exact(cost), both, 1e-6)); };
   EXPECT_EQ(at(tight.upper), "sound");
   EXPECT_EQ(at(2 * tight.upper), "sound");
-  EXPECT_NE(at(tight.lower * (1 - 1e-12)).find("costs more than was charged"), std::string::npos);
+  EXPECT_NE(at(tight.lower * (1 - 1e-12)).find("costs more than its charge"), std::string::npos);
   EXPECT_NE(says(forged("gaussian(5)", 1.9, ledger_detail::exact(1.9), both, 2e-5)).find("exceeds the budget"), std::string::npos);
 
-  // Gaussian DP with slack: neither less than the event's least μ², nor at less slack than its own δ
+  // Gaussian DP with slack: neither a μ² below the event's least one, nor a slack below the event's
+  // δ.
   const std::string gaussian = "gdp(2, 1e-07)";
   const double mu = approximate_gdp_of(parse("500 * poisson(0.01, gaussian(1))"), 1e-8).mu;
   const auto slacked = [&](const char* event, double cost, double slack) {
@@ -428,14 +433,14 @@ TEST(Chains, AForgedChainIsFoundByItsNumbers) {
   };
   EXPECT_EQ(slacked("500 * poisson(0.01, gaussian(1))", mu * mu, 1e-8), "sound");
   EXPECT_EQ(slacked("500 * poisson(0.01, gaussian(1))", 2 * mu * mu, 1e-8), "sound");
-  EXPECT_NE(slacked("500 * poisson(0.01, gaussian(1))", 0.998 * mu * mu, 1e-8).find("costs more than was charged"), std::string::npos);
-  EXPECT_NE(slacked("500 * poisson(0.01, gaussian(1))", mu * mu, 1e-9).find("costs more than was charged"), std::string::npos);
+  EXPECT_NE(slacked("500 * poisson(0.01, gaussian(1))", 0.998 * mu * mu, 1e-8).find("costs more than its charge"), std::string::npos);
+  EXPECT_NE(slacked("500 * poisson(0.01, gaussian(1))", mu * mu, 1e-9).find("costs more than its charge"), std::string::npos);
   EXPECT_NE(slacked("500 * poisson(0.01, gaussian(1))", mu * mu, 1e-6).find("exceeds the budget"), std::string::npos);
   EXPECT_EQ(slacked("gaussian(2)", 0.25 * (1 + 1e-15), 0), "sound");
-  EXPECT_NE(slacked("gaussian(2)", 0.25 * (1 - 1e-8), 0).find("costs more than was charged"), std::string::npos);
+  EXPECT_NE(slacked("gaussian(2)", 0.25 * (1 - 1e-8), 0).find("costs more than its charge"), std::string::npos);
   EXPECT_NE(slacked("gaussian(2) + approx(0, 2e-8)", 0.26, 1e-8).find("has no cost"), std::string::npos);
 
-  // a committed plan: neither another part, nor other counts
+  // A committed plan: neither another part nor other counts.
   const std::string plan = "plan(2 * gaussian(5) + laplace(3))";
   EXPECT_EQ(says(forged("gaussian(5)", 1, "used 1 0", plan)), "sound");
   EXPECT_NE(says(forged("gaussian(5)", 1, "used 0 0", plan)).find("another total"), std::string::npos);
@@ -444,7 +449,7 @@ TEST(Chains, AForgedChainIsFoundByItsNumbers) {
   EXPECT_NE(says(forged("gaussian(6)", 1, "used 1 0", plan)).find("exceeds the budget"), std::string::npos);
 }
 
-TEST(Budgets, TravelAsText) {
+TEST(Budgets, RoundTripAsText) {
   for (const char* text :
        {"zcdp(0.5, 1e-06)", "approx(1, 0)", "rdp(8, 0.5, 1e-06)", "gdp(0.25)", "gdp(0.25, 1e-07)", "plan(3 * gaussian(5) + laplace(3))"})
     EXPECT_EQ(print(parse_budget(text)), text);

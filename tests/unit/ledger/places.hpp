@@ -1,4 +1,4 @@
-// A ledger in each kind of place: a file, and a database of a server that the test starts.
+// Places for ledgers in tests: files, and databases of a server that the test starts.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -18,7 +18,8 @@ namespace sotto {
 
 enum class Kind { file, database };
 
-// Keys of all ledgers of a test, by the ledgers' ids: a database has no folder for them, and a copy needs the key of what it was copied from.
+// The keys of all ledgers of a test, by the ledgers' ids. A database has no folder for its key, and
+// a copy of a ledger needs the original's key.
 class TestKeys {
  public:
   static std::string of(const std::string& id) { return (folder() / (id + ".key")).string(); }
@@ -34,12 +35,12 @@ class TestKeys {
       }
       ~Folder() { std::filesystem::remove_all(path); }
     };
-    static const Folder made;
-    return made.path;
+    static const Folder keys;
+    return keys.path;
   }
 };
 
-/// Ledger::create, open and import with the ledger's own key among the test's.
+/// Ledger::create, open and import with the ledger's key from TestKeys.
 inline Ledger open_ledger(const std::string& place, LedgerOptions options = {}) {
   options.key = TestKeys::of(Ledger::open(place, options).id());
   return Ledger::open(place, options);
@@ -70,12 +71,12 @@ class Places {
   Places& operator=(const Places&) = delete;
   ~Places() { std::filesystem::remove_all(folder_); }
 
-  /// The same name is the same place.
+  /// Returns the place with this name; equal names give equal places.
   std::string place(const std::string& name = "budget") {
     if (kind_ == Kind::file) return (folder_ / name).string();
     return databases_.insert(name).second ? server_->database(name) : server_->uri(name);
   }
-  /// Changes rows behind the ledger's back, as one who may do everything.
+  /// Changes rows as an attacker with all rights in the store, past triggers.
   void tamper(const std::string& name, const std::string& sql) {
     if (kind_ == Kind::database) {
       server_->sql(
@@ -85,7 +86,7 @@ class Places {
           name);
       return;
     }
-    // the triggers are taken away and put back as they were
+    // Drop the triggers, and create them again as they were.
     execute(name,
             "CREATE TEMP TABLE made AS SELECT rowid AS place, * FROM main.sqlite_schema; PRAGMA writable_schema=ON; DELETE FROM main.sqlite_schema "
             "WHERE type='trigger'; PRAGMA writable_schema=RESET; " +
@@ -114,16 +115,16 @@ class Places {
   std::set<std::string> databases_;
 };
 
-/// Whether a ledger can be opened and verified.
-inline bool is_sound(const std::string& place, const std::optional<Head>& kept = std::nullopt) {
+/// Returns whether a ledger can be opened and is sound.
+inline bool is_sound(const std::string& place, const std::optional<Head>& expected = std::nullopt) {
   try {
-    return Ledger::open(place).verify(kept).sound;
+    return Ledger::open(place).verify(expected).sound;
   } catch (const LedgerError&) {
     return false;
   }
 }
 
-/// A test of both kinds.
+/// The base of tests for both kinds of places.
 class AnyLedger : public ::testing::TestWithParam<Kind> {
  protected:
   void SetUp() override {

@@ -1,4 +1,5 @@
-// A power cut: SQLite writes through a file system that forgets what was not synced. A kill cannot show a missing sync; this does.
+// Power failures: SQLite writes through a file system that forgets unsynced bytes. Unlike a kill,
+// this shows a missing sync.
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 #include <sys/wait.h>
@@ -16,7 +17,8 @@
 namespace sotto {
 namespace {
 
-// What was written to a file since its last sync, byte by byte in pieces, and how long the file would be.
+// The bytes that were written to a file since its last sync, and the length that the file would
+// have.
 struct Unsynced {
   std::map<sqlite3_int64, char> bytes;
   sqlite3_int64 size = 0;
@@ -178,7 +180,8 @@ TEST(PowerCut, TheTestSeesAMissingSync) {
   EXPECT_LT(outcome.there, 25U);
 }
 
-// Each write and each sync of two charges fails once: the charge is refused, and is not there; the one before it is.
+// Each write and each sync of two charges fails once. The failed charge is refused and absent; the
+// charge before it is present.
 TEST(FailedWrites, ChargeNothingAndLoseNothing) {
   int failing = 1;
   for (; failing < 100; ++failing) {

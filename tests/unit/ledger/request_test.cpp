@@ -1,5 +1,6 @@
-// Charge, run, keep: what happens to a request wherever its run ends.
-#include "sotto/ledger/request.hpp"
+// Requests whose run ends at each possible point: before the charge, before the noise, after it,
+// after the answer.
+#include "ledger/api/request.hpp"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -20,7 +21,7 @@ class Requests : public AnyLedger {
     AnyLedger::SetUp();
     if (!IsSkipped()) (void)create_ledger(place(), {"people", "person", Relation::add_remove, ApproximateBudget{10, 0}});
   }
-  // Runs the request, and counts how often its work ran and drew.
+  // Runs the request, and counts the runs and the draws of its work.
   RequestAnswer go(const std::function<std::string(const std::function<void()>& begin)>& run, bool again = false,
                    const std::string& request = "study") {
     Ledger ledger = open_ledger(place());
@@ -39,7 +40,7 @@ class Requests : public AnyLedger {
 };
 INSTANTIATE_TEST_SUITE_P(In, Requests, ::testing::Values(Kind::file, Kind::database), kind_name);
 
-std::string told(const std::function<void()>& f) {
+std::string error_of(const std::function<void()>& f) {
   try {
     f();
   } catch (const std::exception& e) {
@@ -49,7 +50,7 @@ std::string told(const std::function<void()>& f) {
 }
 bool mentions(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-TEST_P(Requests, AnAnswerIsKeptAndGivenAgain) {
+TEST_P(Requests, AStoredAnswerIsReturnedAgain) {
   const auto run = [this](const std::function<void()>& begin) { return good(begin); };
   EXPECT_FALSE(go(run).repeated);
   const RequestAnswer again = go(run);
@@ -64,9 +65,9 @@ TEST_P(Requests, AnAnswerIsKeptAndGivenAgain) {
   EXPECT_TRUE(open_ledger(place()).verify().sound);
 }
 
-TEST_P(Requests, OneThatGoesOnCannotBeginAgain) {
+TEST_P(Requests, AResumedRequestCannotBeginAgain) {
   Ledger ledger = open_ledger(place());
-  const Ledger::Order order{.request = "study", .content = "c", .event = pure(1)};
+  const Ledger::ChargeRequest order{.request = "study", .content = "c", .event = pure(1)};
   const auto none = [](const std::string&) { return std::optional<std::string>(); };
   const auto stopped = [](const Entry&, const std::function<void()>& begin) -> std::string {
     begin();
@@ -74,7 +75,8 @@ TEST_P(Requests, OneThatGoesOnCannotBeginAgain) {
     throw std::runtime_error("stopped");
   };
   EXPECT_THROW(run_request(ledger, order, {.prepare = {}, .run = stopped, .obstacle = none}), RequestFailed);
-  // its checkpoint was there when it was looked for, and is not when it is read: all noise would be drawn anew
+  // The checkpoint was present for obstacle() and is absent for read(): all noise would be drawn
+  // again.
   const auto anew = [this](const Entry&, const std::function<void()>& begin) { return good(begin); };
   EXPECT_THROW(run_request(ledger, order, {.prepare = {}, .run = anew, .obstacle = none}), RequestClosed);
   EXPECT_EQ(drawn, 0);
@@ -83,14 +85,14 @@ TEST_P(Requests, OneThatGoesOnCannotBeginAgain) {
   EXPECT_EQ(charges(), 1U);
 }
 
-TEST_P(Requests, WhatFailsBeforeTheChargeCostsNothing) {
+TEST_P(Requests, AFailureBeforeTheChargeCostsNothing) {
   Ledger ledger = open_ledger(place());
   const auto fail = [] { throw std::runtime_error("no such column"); };
   EXPECT_THROW(run_request(ledger, {.request = "study", .content = "c", .event = pure(1)}, {.prepare = fail, .run = {}}), std::runtime_error);
   EXPECT_EQ(charges(), 0U);
 }
 
-TEST_P(Requests, WhatFailsBeforeNoiseIsRunAgainUnderItsCharge) {
+TEST_P(Requests, AFailureBeforeNoiseLeavesARequestToRunAgain) {
   for (const bool again : {false, true}) {
     if (again) (void)go([this](const auto& begin) { return good(begin); }, false, "other");
     const std::string name = again ? "other" : "study";
@@ -101,7 +103,7 @@ TEST_P(Requests, WhatFailsBeforeNoiseIsRunAgainUnderItsCharge) {
     } catch (const RequestFailed& failed) {
       request = failed.request();
       EXPECT_EQ(failed.state(), RequestState::charged);
-      EXPECT_TRUE(mentions(failed.what(), "out of memory") && mentions(failed.what(), "the request " + request + " can be run again"))
+      EXPECT_TRUE(mentions(failed.what(), "out of memory") && mentions(failed.what(), "request " + request + " can be run again"))
           << failed.what();
       EXPECT_EQ(failed.remedy(), Remedy::repeat_request);
     }
@@ -112,14 +114,14 @@ TEST_P(Requests, WhatFailsBeforeNoiseIsRunAgainUnderItsCharge) {
   }
 }
 
-TEST_P(Requests, WhatFailsAfterTheFirstNoiseIsClosed) {
-  const std::string words = told([&] {
+TEST_P(Requests, AFailureAfterTheFirstNoiseClosesTheRequest) {
+  const std::string words = error_of([&] {
     (void)go([](const auto& begin) -> std::string {
       begin();
       throw std::runtime_error("the disk is full");
     });
   });
-  EXPECT_TRUE(mentions(words, "the disk is full") && mentions(words, "closed") && mentions(words, "asked anew")) << words;
+  EXPECT_TRUE(mentions(words, "the disk is full") && mentions(words, "closed") && mentions(words, "charged anew")) << words;
   EXPECT_THROW((void)go([this](const auto& begin) { return good(begin); }), RequestClosed);
   EXPECT_EQ(drawn, 0);
   EXPECT_EQ(charges(), 1U);
@@ -129,8 +131,8 @@ TEST_P(Requests, WhatFailsAfterTheFirstNoiseIsClosed) {
   EXPECT_TRUE(open_ledger(place()).verify().sound);
 }
 
-TEST_P(Requests, AnAnswerThatTheLedgerCannotKeepIsNotGiven) {
-  const std::string words = told([&] {
+TEST_P(Requests, AnAnswerThatCannotBeStoredIsNotReturned) {
+  const std::string words = error_of([&] {
     (void)go([](const auto& begin) {
       begin();
       return std::string("not text: \xff");
@@ -140,14 +142,14 @@ TEST_P(Requests, AnAnswerThatTheLedgerCannotKeepIsNotGiven) {
   EXPECT_EQ(open_ledger(place()).state("study"), RequestState::begun);
 }
 
-// The work forgot to say that it begins: what it drew is kept, and a rerun draws nothing.
-TEST_P(Requests, WorkThatDoesNotBeginIsBegunForIt) {
+// The work did not call `begin`. Its answer is stored, and another run draws nothing.
+TEST_P(Requests, WorkThatDrawsNoNoiseIsMarkedAsBegun) {
   EXPECT_EQ(go([](const auto&) { return std::string("7"); }).answer, "7");
   EXPECT_EQ(go([](const auto&) { return std::string("8"); }).answer, "7");
 }
 
 TEST_P(Requests, OfTwoRunsOfOneRequestOneDraws) {
-  const std::string words = told([&] {
+  const std::string words = error_of([&] {
     (void)go([&](const auto& begin) {
       EXPECT_EQ(go([this](const auto& other) { return good(other); }).answer, "42");  // the other is faster
       begin();
@@ -167,7 +169,7 @@ TEST_P(Requests, AnotherContentIsRefused) {
   EXPECT_THROW(run_request(ledger, {.request = "study", .content = "other", .event = pure(1)}, {}), LedgerError);
 }
 
-TEST_P(Requests, ABegunMarkNeedsAChargeAndIsMadeOnce) {
+TEST_P(Requests, BeginNeedsAChargeAndHappensOnce) {
   Ledger ledger = open_ledger(place());
   EXPECT_THROW(ledger.begin("study"), LedgerError);
   ledger.charge("study", "", pure(1));
@@ -203,7 +205,7 @@ TEST_P(Requests, ParallelNewRunsAreChargedEach) {
   EXPECT_TRUE(open_ledger(place()).verify().sound);
 }
 
-// Killed between the mark and the answer: the request is closed.
+// A kill between the mark "begun" and the answer closes the request.
 TEST_P(Requests, AKilledRunThatHadBegunIsClosed) {
   for (const bool has_begun : {false, true}) {
     const std::string name = has_begun ? "begun" : "charged";
@@ -218,9 +220,9 @@ TEST_P(Requests, AKilledRunThatHadBegunIsClosed) {
           false, name);
     }
     waitpid(child, nullptr, 0);
-    const std::string words = told([&] { (void)go([this](const auto& begin) { return good(begin); }, false, name); });
+    const std::string words = error_of([&] { (void)go([this](const auto& begin) { return good(begin); }, false, name); });
     EXPECT_EQ(words.empty(), !has_begun) << words;
-    EXPECT_EQ(mentions(words, "charged") && mentions(words, "asked anew"), has_begun) << words;
+    EXPECT_EQ(mentions(words, "charged") && mentions(words, "charged anew"), has_begun) << words;
   }
   EXPECT_EQ(drawn, 1);
 }

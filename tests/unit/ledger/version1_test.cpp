@@ -1,9 +1,10 @@
-// Ledgers of version 1: shown, verified, exported and imported as version 2, not charged.
+// Ledgers of version 1: they can be read, verified, exported and imported as version 2, but not
+// charged.
 #include <gtest/gtest.h>
 
 #include <fstream>
 
-#include "../../../src/ledger/text.hpp"
+#include "ledger/chain/text.hpp"
 #include "places.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
@@ -73,7 +74,7 @@ TEST_P(VersionOne, IsShownVerifiedAndExportedAndNotCharged) {
   EXPECT_EQ(ledger.answer("a"), "1001");
   EXPECT_EQ(ledger.state("b"), RequestState::begun);  // it may have drawn noise
   EXPECT_TRUE(ledger.verify(ledger.head()).sound) << ledger.verify().words;
-  const std::string before = ledger.exported();
+  const std::string before = ledger.export_text();
   try {
     ledger.charge("c", "", pure(0.1));
     FAIL();
@@ -82,12 +83,12 @@ TEST_P(VersionOne, IsShownVerifiedAndExportedAndNotCharged) {
     EXPECT_NE(words.find("export it"), std::string::npos) << words;
     EXPECT_EQ(e.remedy(), Remedy::import_ledger);
   }
-  EXPECT_EQ(Ledger::open(place()).exported(), before);
+  EXPECT_EQ(Ledger::open(place()).export_text(), before);
 }
 
 TEST_P(VersionOne, IsImportedAsVersionTwo) {
   write();
-  const std::string text = Ledger::open(place()).exported();
+  const std::string text = Ledger::open(place()).export_text();
   Ledger ledger = import_ledger(place("new"), text, {.unit_type = "integer", .source = "/data/people.csv"});
   EXPECT_EQ(ledger.id(), "id");
   EXPECT_EQ(ledger.created(), "then");
@@ -102,12 +103,12 @@ TEST_P(VersionOne, IsImportedAsVersionTwo) {
   EXPECT_FALSE(ledger.charge("c", "", pure(0.5)).repeated);
   EXPECT_THROW(ledger.charge("d", "", pure(0.01)), BudgetRefused);
   EXPECT_TRUE(ledger.verify().sound) << ledger.verify().words;
-  EXPECT_NE(ledger.exported().find("sotto.ledger/2"), std::string::npos);
+  EXPECT_NE(ledger.export_text().find("sotto.ledger/2"), std::string::npos);
 }
 
-TEST_P(VersionOne, WhatWasChangedIsFoundBeforeItIsImported) {
+TEST_P(VersionOne, ImportDetectsChanges) {
   write();
-  std::string text = Ledger::open(place()).exported();
+  std::string text = Ledger::open(place()).export_text();
   text.replace(text.find("pure(0.25)"), 10, "pure(0.15)");
   EXPECT_THROW((void)import_ledger(place("new"), text), LedgerError);
   EXPECT_THROW((void)Ledger::open(place("new")), LedgerError);

@@ -1,5 +1,5 @@
 // Sums of noises: closed forms, and draws. A draw's test fails by chance less than once in a million runs.
-#include "sotto/mechanisms/combined.hpp"
+#include "mechanisms/api/combined.hpp"
 
 #include <gtest/gtest.h>
 

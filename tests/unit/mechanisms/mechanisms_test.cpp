@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "sotto/accounting/account.hpp"
-#include "sotto/accounting/concentrated.hpp"
+#include "accounting/api/concentrated.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/mechanisms/additive.hpp"
 #include "sotto/mechanisms/choice.hpp"
@@ -81,7 +81,7 @@ TEST(Additive, CalibrationsSufficeAndAreNotWasteful) {
   for (const double target : {0.1, 0.3, 0.5, 1.0, 2.7}) {
     for (const double l1 : {0.7, 1.0, 3.0, 1e-7, 12345.678}) {
       EXPECT_LE(sotto::epsilon(laplace_for(Epsilon(target), l1).event(), Delta(0)).value.upper, target) << target << " " << l1;
-      EXPECT_LE(zcdp_of(gaussian_for_zcdp(target, l1).event(), RhoLine::better).rho.upper(), target * (1 + 0x1p-52)) << target << " " << l1;
+      EXPECT_LE(zcdp_of(gaussian_for_zcdp(target, l1).event(), RhoConversion::better).rho.upper(), target * (1 + 0x1p-52)) << target << " " << l1;
     }
   }
   EXPECT_EQ(laplace_for(Epsilon(0.5), 1).event(), laplace(2));

@@ -1,21 +1,22 @@
-// Complex functions in doubles: their stated errors, and the accuracy of the C library that they suppose.
-#include "sotto/numerics/complex.hpp"
+// Complex functions in doubles: their documented errors, and the accuracy of the C library that
+// those assume.
+#include "numerics/api/complex.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <random>
 
-#include "sotto/numerics/elementary.hpp"
-#include "sotto/numerics/normal.hpp"
+#include "numerics/api/elementary.hpp"
+#include "numerics/api/normal.hpp"
 
 namespace sotto {
 namespace {
 
 constexpr double unit = 0x1p-53;
 
-// The C library's functions against certified reals, where the transforms use them.
-TEST(CLibrary, IsRightToFourUnits) {
+// Compares the C library with certified reals, at the arguments for which complex.cpp calls it.
+TEST(CLibrary, HasErrorsOfAtMostFourUnits) {
   std::mt19937_64 bits(20240607);
   std::uniform_real_distribution<double> uniform(-1, 1);
   const auto near = [](double value, const Real& truth) {
@@ -33,7 +34,7 @@ TEST(CLibrary, IsRightToFourUnits) {
     EXPECT_TRUE(near(std::log1p(y), log1p(Real(y)))) << y;
     const double z = 26 * uniform(bits);
     EXPECT_TRUE(near(std::erfc(z) / 2, normal_tail(sqrt(Real(2)) * z))) << z;
-    // sine and cosine: by the angle's double, which certified reals do not have, so by identities
+    // certified reals have no sine and cosine, so identities at the double of the angle check them
     EXPECT_NEAR(std::sin(2 * x), 2 * std::sin(x) * std::cos(x), 16 * unit) << x;
     EXPECT_NEAR(std::cos(x) * std::cos(x) + std::sin(x) * std::sin(x), 1, 16 * unit) << x;
   }
@@ -45,7 +46,7 @@ struct Wide {
 };
 Wide wide_exp(Wide z) { return {std::exp(z.re) * std::cos(z.im), std::exp(z.re) * std::sin(z.im)}; }
 
-TEST(Complex, FunctionsKeepTheirStatedErrors) {
+TEST(Complex, FunctionsKeepTheirDocumentedErrors) {
   std::mt19937_64 bits(7);
   std::uniform_real_distribution<double> uniform(-1, 1);
   for (int i = 0; i < 20000; ++i) {
@@ -57,7 +58,7 @@ TEST(Complex, FunctionsKeepTheirStatedErrors) {
       return static_cast<double>(std::hypot(static_cast<Long>(value.re) - truth.re, static_cast<Long>(value.im) - truth.im));
     };
     EXPECT_LE(off(exp(z), e), 16 * unit * std::exp(z.re));
-    // e^z - 1 - z in long double loses what it cancels; only where z is not small can it judge
+    // e^z - 1 - z cancels in long double, too, which is a reference only for z that are not small
     if (abs(z) > 0.05) {
       EXPECT_LE(off(exp_excess(z), {e.re - 1 - z.re, e.im - z.im}), 32 * unit * growth * std::min(abs(z) * abs(z), 2 + abs(z)));
     }

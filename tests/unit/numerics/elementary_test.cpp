@@ -1,4 +1,5 @@
-#include "sotto/numerics/elementary.hpp"
+// Elementary functions against an oracle of many digits, at points and over balls.
+#include "numerics/api/elementary.hpp"
 
 #include <gtest/gtest.h>
 
@@ -28,7 +29,7 @@ TEST(Elementary, TanhEnclosesTheOracle) { check_unary("tanh", tanh); }
 TEST(Elementary, Log1pexpEnclosesTheOracle) { check_unary("log1pexp", log1pexp); }
 
 TEST(Elementary, SqrtEnclosesTheOracle) {
-  // s² underflows for x < 2^-900; a few subnormals divided by s are then what is known of the residue.
+  // s² underflows for x < 2^-900; the residue is then only known to a few subnormals over s
   oracle::check(oracle::rows("numerics", "function", "sqrt"), [](const Row& row) { return sqrt(row.number("x")); },
                 {.relative = 1e-12, .absolute = 1e-159});
   for (const Row& row : oracle::rows("numerics", "function", "sqrt")) {
@@ -42,7 +43,7 @@ TEST(Elementary, PowEnclosesTheOracle) {
   oracle::check(oracle::rows("numerics", "function", "pow"), [](const Row& row) { return pow(row.number("x"), row.number("y")); });
 }
 
-// The centre is the nearest pair of doubles, and the radius reaches what that leaves.
+// The centre is the nearest pair of doubles, and the radius covers its error.
 TEST(Elementary, ConstantsAreRight) {
   EXPECT_LE(oracle::distance(pi(), 3.141592653589793, 1.22464679914735317722606593228e-16), pi().radius());
   EXPECT_LE(oracle::distance(log_two(), 0.6931471805599453, 2.31904681384629961549485546388e-17), log_two().radius());
@@ -62,7 +63,7 @@ TEST(Elementary, WholeResultsAreExact) {
   EXPECT_EQ(square(Real(-7)).bound(), (Bound{49, 49}));
 }
 
-TEST(Elementary, OutsideTheDomainNothingIsKnown) {
+TEST(Elementary, OutsideTheDomainTheResultIsUnknown) {
   for (const Real& x : {log(Real(0)), log(Real(-1)), log(Real(1).widened(1)), log1p(Real(-1)), log1p(Real(-3)), sqrt(Real(-1e-300)),
                         sqrt(Real(0).widened(1e-9)), exp(Real(710)), exp(Real::unknown()), log(Real::unknown()), log1p(Real::unknown()),
                         sqrt(Real::unknown()), expm1(Real::unknown()), tanh(Real::unknown()), sinh(Real::unknown()), log1pexp(Real::unknown())}) {
@@ -77,7 +78,7 @@ TEST(Elementary, Log1pOfABallThatReachesBelowMinusOneIsUnknown) {
   }
 }
 
-// Below e^-745 no double is left but the smallest: the enclosure still has to reach above 0.
+// Below e^-745 the result underflows, and the enclosure must still reach above 0.
 TEST(Elementary, ExpOfAVeryNegativeNumberIsPositiveAtMostTheSmallestDouble) {
   for (const double x : {-745.5, -746.0, -800.0, -1e6, -1e300}) {
     EXPECT_LE(exp(Real(x)).lower(), 0);
@@ -95,7 +96,7 @@ struct Case {
 
 class OverABall : public ::testing::TestWithParam<Case> {};
 
-// f of a ball holds f of the ball's members: its ends and points inside.
+// The image of a ball must hold f at its ends and at points inside.
 TEST_P(OverABall, TheResultHoldsEveryMember) {
   const auto& [name, f, low, high] = GetParam();
   std::mt19937_64 random(7);
@@ -109,7 +110,7 @@ TEST_P(OverABall, TheResultHoldsEveryMember) {
       ASSERT_TRUE(encloses(result, member)) << name << " at " << centre << " ± " << radius << ", member " << t << "\n  ball " << oracle::show(result)
                                             << "\n  member " << oracle::show(member);
     }
-    // and is no wider than the function's change over the ball asks for, by a factor of 20
+    // its width is at most 20 times the change of f over the ball
     const double change = std::fabs(f(Real(centre) + Real(radius)).estimate() - f(Real(centre) - Real(radius)).estimate());
     if (radius < 0.05 * std::min(1.0, centre - low)) {
       ASSERT_LE(result.radius(), 20 * change + 1e-12 * std::fabs(result.estimate()) + 256 * oracle::smallest)

@@ -1,17 +1,18 @@
-#include "sotto/numerics/gamma.hpp"
+// Factorials, binomial coefficients and log_sum_exp against an oracle of many digits.
+#include "numerics/api/gamma.hpp"
 
 #include <gtest/gtest.h>
 
 #include "../../oracle/oracle.hpp"
-#include "sotto/numerics/elementary.hpp"
-#include "sotto/numerics/log_space.hpp"
+#include "numerics/api/elementary.hpp"
+#include "numerics/api/log_space.hpp"
 
 namespace sotto {
 namespace {
 
 using oracle::Row;
 
-// log Γ vanishes at 1 and 2: near them the width is relative to the Stirling sum, about 60.
+// log Γ vanishes at 1 and 2, near which the width is relative to Stirling's sum, about 60.
 TEST(Gamma, LogGammaEnclosesTheOracle) {
   oracle::check(oracle::rows("numerics", "function", "log_gamma"), [](const Row& row) { return log_gamma(row.number("x")); },
                 {.relative = 1e-12, .absolute = 1e-26});
@@ -42,11 +43,11 @@ TEST(LogSpace, LogSumExpOfEqualTermsAddsTheLogOfTheirNumber) {
   EXPECT_LT(log_sum_exp(terms).radius(), 1e-24);
 }
 
-TEST(LogSpace, FarSmallerTermsAreCountedFromAbove) {
+TEST(LogSpace, MuchSmallerTermsAreBoundedFromAbove) {
   const std::vector<Real> terms{Real(0), Real(-99), Real(-101), Real(-1e5)};
   const Real exact = log1p(exp(Real(-99)) + exp(Real(-101)));
   EXPECT_TRUE(oracle::encloses(log_sum_exp(terms), exact)) << oracle::show(log_sum_exp(terms));
-  // a hundred thousand terms at -101 come to 1e5 e^-101, which the ball must reach
+  // a hundred thousand terms at -101 sum to 1e5 e^-101, which the ball must hold
   std::vector<Real> many(100000, Real(-101));
   many.emplace_back(0);
   EXPECT_TRUE(oracle::encloses(log_sum_exp(many), log1p(100000 * exp(Real(-101)))));
@@ -54,7 +55,7 @@ TEST(LogSpace, FarSmallerTermsAreCountedFromAbove) {
 
 TEST(LogSpace, AnUnknownTermMakesTheSumUnknown) { EXPECT_EQ(log_sum_exp({Real(1), Real::unknown()}).upper(), oracle::infinity); }
 
-TEST(LogSpace, TheSumOfNothingIsNothing) { EXPECT_LE(log_sum_exp({}).upper(), -1e300); }
+TEST(LogSpace, AnEmptySumIsBoundedFromAbove) { EXPECT_LE(log_sum_exp({}).upper(), -1e300); }
 
 TEST(LogSpace, WideTermsWidenTheSum) {
   const Real wide = log_sum_exp({Real(1).widened(0.5), Real(2)});

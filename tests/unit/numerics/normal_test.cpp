@@ -1,4 +1,5 @@
-#include "sotto/numerics/normal.hpp"
+// The normal distribution against an oracle of many digits, at points and over balls.
+#include "numerics/api/normal.hpp"
 
 #include <gtest/gtest.h>
 
@@ -50,7 +51,7 @@ TEST(Normal, QuantileBracketsEveryProbability) {
     if (p > 1e-300) {
       EXPECT_LE(high - low, 1e-13 * (1 + std::fabs(high))) << p;
     }
-    // the doubles next to the answers are not certain
+    // the doubles next to the results are not certain
     EXPECT_LT(normal_cdf(next_down(high)).lower(), p);
     EXPECT_GT(normal_cdf(next_up(low)).upper(), p);
   }

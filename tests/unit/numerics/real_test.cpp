@@ -1,3 +1,4 @@
+// Certified reals: every operation against exact references, radii, bounds and readings.
 #include "sotto/numerics/real.hpp"
 
 #include <gtest/gtest.h>
@@ -24,7 +25,8 @@ bool holds(const Real& x, double value) { return x.lower() <= value && value <= 
 
 using Operation = Real (*)(const Real&, const Real&);
 
-// Away from underflow the result is as narrow as doubles are, and the radius what 106-bit operations need.
+// Away from underflow the bounds are adjacent doubles, and the radius is that of 106-bit
+// operations.
 void check_operation(const char* name, Operation f) {
   for (const Row& row : oracle::rows("arithmetic", "operation", name)) {
     const Real a = Real::ball(row.number("a_high"), row.number("a_low"), 0);
@@ -104,7 +106,7 @@ TEST(Real, ReadingHoldsTheDecimalAndTheBinaryNumber) {
     ASSERT_TRUE(encloses(Real::reading(x), Real(n) / 1000)) << x;
     ASSERT_TRUE(encloses(Real::reading(-x), Real(-n) / 1000)) << x;
   }
-  // powers of two have neighbours at different distances
+  // the doubles next to a power of two have different distances
   for (const double x : {0.5, 0.25, 0x1p-30}) {
     EXPECT_TRUE(encloses(Real::reading(x), Real(x) + (Real(next_up(x)) - Real(x)) / 2));
     EXPECT_TRUE(encloses(Real::reading(x), Real(x) - (Real(x) - Real(next_down(x))) / 2));
@@ -113,7 +115,8 @@ TEST(Real, ReadingHoldsTheDecimalAndTheBinaryNumber) {
   EXPECT_TRUE(encloses(Real::reading(beyond), Real(beyond) + 1));
 }
 
-// 1e-310 is not 9.99999999999996939e-311: the half unit of a subnormal's last place must not vanish.
+// The double of 1e-310 is 9.99999999999996939e-311: half a unit in the last place of a subnormal
+// must not underflow.
 TEST(Real, ReadingOfASubnormalHoldsTheDecimal) {
   for (const double x : {5e-324, 1e-310, 3e-308}) {
     EXPECT_GT(Real::reading(x).upper(), x) << x;
@@ -161,7 +164,7 @@ TEST(Real, UnderflowKeepsAnEnclosure) {
   const Real quotient = Real(1e-300) / Real(1e300);
   EXPECT_LE(quotient.lower(), 0);
   EXPECT_GT(quotient.upper(), 0);
-  const Real scaled = scale(Real(3), -1075);  // 1.5 of the smallest doubles
+  const Real scaled = scale(Real(3), -1075);  // 1.5 times the smallest double
   EXPECT_LE(scaled.lower(), smallest);
   EXPECT_GE(scaled.upper(), 2 * smallest);
   const Real tiny = scale(Real(1).widened(0x1p-60), -1074);
@@ -186,7 +189,7 @@ TEST(Real, HullHoldsBothAndNothingFarAway) {
               holds(Real::hull(-largest, largest), largest));
 }
 
-// Halving an odd subnormal rounds; the hull must not lose its ends by that.
+// Half of an odd subnormal is rounded, and the hull must still hold its ends.
 TEST(Real, HullOfSubnormalsHoldsBoth) {
   for (int i = 0; i < 9; ++i) {
     for (int j = 0; j < 9; ++j) {
@@ -228,7 +231,7 @@ TEST(Real, OrderIsCertainOnlyForDisjointBalls) {
   EXPECT_FALSE(certainly_less(Real::unknown(), 2));
   EXPECT_FALSE(certainly_at_most(Real::unknown(), 2));
   EXPECT_FALSE(certainly_at_most(2, Real::unknown()));
-  // closer than doubles can tell
+  // closer to each other than doubles are
   EXPECT_TRUE(certainly_less(Real(1), Real::ball(1, 0x1p-80, 0)));
   EXPECT_FALSE(certainly_less(Real::ball(1, 0x1p-80, 0), Real(1)));
 }
@@ -240,7 +243,7 @@ TEST(Real, ScaleIsExactAwayFromTheEnds) {
   EXPECT_TRUE(is_exactly(scale(Real(3), 1000), 3 * 0x1p1000));
 }
 
-// The ball of a result holds the result of every pair of members.
+// The ball of a result must hold the result for every pair of numbers of the operands.
 TEST(Real, EveryOperationHoldsEveryPairOfMembers) {
   std::mt19937_64 random(5);
   std::uniform_real_distribution<double> unit(0, 1);

@@ -1,4 +1,5 @@
-#include "sotto/numerics/search.hpp"
+// Searches over doubles and whole numbers: the results, and what was evaluated.
+#include "numerics/api/search.hpp"
 
 #include <gtest/gtest.h>
 
@@ -27,12 +28,12 @@ TEST(FirstTrue, FindsTheSmallestDoubleAboveARandomThreshold) {
     if (threshold < low) std::swap(low, threshold);
     if (threshold > high) std::swap(high, threshold);
     int evaluations = 0;
-    const double found = first_true(low, high, [&](double x) {
+    const double result = first_true(low, high, [&](double x) {
       ++evaluations;
       EXPECT_TRUE(low <= x && x <= high);
       return x >= threshold;
     });
-    ASSERT_EQ(found, threshold);
+    ASSERT_EQ(result, threshold);
     ASSERT_LE(evaluations, 64);
   }
 }
@@ -43,7 +44,7 @@ TEST(FirstTrue, FindsNegativeZeroPositiveAndSubnormalThresholds) {
   }
 }
 
-TEST(FirstTrue, TheEndsAreAnswersToo) {
+TEST(FirstTrue, TheEndsCanBeResults) {
   EXPECT_EQ(first_true(-3, 5, [](double) { return true; }), -3);
   EXPECT_EQ(first_true(-3, 5, [](double) { return false; }), 5);
   EXPECT_EQ(first_true(-3, 5, [](double x) { return x >= 5; }), 5);
@@ -51,14 +52,14 @@ TEST(FirstTrue, TheEndsAreAnswersToo) {
   EXPECT_EQ(first_true(-5, -3, [](double x) { return x >= -4; }), -4);
 }
 
-TEST(FirstTrue, EveryAnswerBelowTheTopWasTested) {
+TEST(FirstTrue, EveryResultBelowTheTopWasEvaluated) {
   for (const double t : {-2.5, 0.1, 4.0}) {
     double last_true = std::numeric_limits<double>::quiet_NaN();
-    const double found = first_true(-3, 5, [&](double x) {
+    const double result = first_true(-3, 5, [&](double x) {
       if (x >= t) last_true = x;
       return x >= t;
     });
-    EXPECT_EQ(found, last_true);
+    EXPECT_EQ(result, last_true);
   }
 }
 
@@ -80,7 +81,7 @@ TEST(LeastPoint, ComesNearTheMinimum) {
   EXPECT_NEAR(least_point(0, 1, [](double x) { return -x; }), 1, 1e-6);
 }
 
-TEST(LeastPoint, InfiniteOrNotANumberTowardsTheTopIsAvoided) {
+TEST(LeastPoint, AvoidsInfinityAndNanTowardsTheTop) {
   const auto f = [](double beyond) { return [beyond](double x) { return x > 4 ? beyond : (x - 3) * (x - 3); }; };
   EXPECT_NEAR(least_point(-10, 1000, f(INFINITY)), 3, 1e-6);
   EXPECT_NEAR(least_point(-10, 1000, f(NAN)), 3, 1e-6);

@@ -1,4 +1,4 @@
-// The plan language: what parses to what, and where errors point.
+// The plan language: which text is which plan, and where errors point.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -36,7 +36,7 @@ TEST(Parse, ParametersMayBeNamed) {
   EXPECT_EQ(print(gaussian(2, 3)), "gaussian(2, sensitivity=3)");
 }
 
-// The real quotient rounds to the double that is kept, which is what a number stands for.
+// The double of the plan is the real quotient, rounded once.
 TEST(Parse, AQuotientOfWholeNumbersIsANumber) {
   EXPECT_EQ(parse("poisson(256/60000, gaussian(1.1))"), poisson(256.0 / 60000.0, gaussian(1.1)));
   EXPECT_EQ(parse("gaussian(7 / 2, sensitivity=1/3)"), gaussian(3.5, 1.0 / 3.0));
@@ -46,7 +46,7 @@ TEST(Parse, AQuotientOfWholeNumbersIsANumber) {
   }
 }
 
-TEST(Parse, AMisspeltMechanismIsGuessed) {
+TEST(Parse, AMisspeltMechanismGetsASuggestion) {
   const auto words = [](const char* text) -> std::string {
     try {
       (void)parse(text);
@@ -78,7 +78,7 @@ TEST(Parse, AHoleMayHaveAFactor) {
   EXPECT_EQ(print(parse("gaussian(?*1)")), "gaussian(?)");
 }
 
-TEST(Parse, AFactorOfStepsStandsInParentheses) {
+TEST(Parse, AFactorOfStepsNeedsParentheses) {
   EXPECT_EQ(parse("(2*?) * laplace(1)"), (2 * hole) * laplace(1));
   EXPECT_EQ(parse("( ? ) * laplace(1)"), hole * laplace(1));
   EXPECT_EQ(parse("2 * ? * laplace(1)"), 2 * (hole * laplace(1)));
@@ -87,14 +87,14 @@ TEST(Parse, AFactorOfStepsStandsInParentheses) {
   EXPECT_EQ(print(2 * (hole * laplace(1))), "2 * ? * laplace(1)");
 }
 
-struct Wrong {
+struct BadText {
   const char* text;
   std::size_t column;
-  const char* says;
+  const char* message;  // a part of it
 };
 
-TEST(Parse, ErrorsPointAtTheColumnAndSayWhatWasExpected) {
-  const std::vector<Wrong> wrong{
+TEST(Parse, ErrorsNameTheColumnAndWhatIsExpected) {
+  const std::vector<BadText> wrong{
       {"", 1, "expected a plan"},
       {"gaussian", 9, "'(' after gaussian"},
       {"gaussian(", 10, "expected a number"},
@@ -107,6 +107,8 @@ TEST(Parse, ErrorsPointAtTheColumnAndSayWhatWasExpected) {
       {"laplace(1) + + laplace(1)", 14, "expected a plan"},
       {"gaussian(1, 2, 3)", 16, "no further number"},
       {"gaussian(1, beta=3)", 18, "not beta"},
+      {"gaussian(sigma=1, 2)", 19, "2 has no name and follows a named number: name it, or put it in front"},
+      {"gaussian(sigma=1, 2*?)", 19, "2*? has no name"},
       {"gaussian(1, sigma=3)", 19, "sigma is given twice"},
       {"gaussian(-1)", 10, "sigma = -1 is not allowed: it must be a number in (0, inf)"},
       {"gaussian(0)", 10, "(0, inf)"},
@@ -137,21 +139,21 @@ TEST(Parse, ErrorsPointAtTheColumnAndSayWhatWasExpected) {
       {"gaussian(0.99999999999999999)", 10, "more digits than a double can hold"},
       {"gaussian(1e999)", 10, "beyond the range"},
       {"gaussian(1x)", 10, "'1x' is not a number"},
-      {"poisson(laplace(1))", 9, "rate stands first and the plan last, as in poisson(0.01, gaussian(1))"},
-      {"group(laplace(1), 5)", 7, "size stands first and the plan last, as in group(5, gaussian(1))"},
+      {"poisson(laplace(1))", 9, "rate comes first and the plan last, as in poisson(0.01, gaussian(1))"},
+      {"group(laplace(1), 5)", 7, "size comes first and the plan last, as in group(5, gaussian(1))"},
       {"poisson(p=0.1, laplace(1))", 9, "expected rate"},
       {"poisson(1%, laplace(1))", 9, "a number has no percent sign: write a share, 0.01"},
       {"poisson(0,01, laplace(1))", 9, "if it has a decimal comma: write a decimal point, 0.01"},
-      {"laplace(1) * 10", 12, "the number of steps stands before '*', as in 10 * laplace(1)"},
+      {"laplace(1) * 10", 12, "the number of steps comes before '*', as in 10 * laplace(1)"},
       {"poisson(0.1)", 12, "',' and a plan"},
   };
-  for (const Wrong& w : wrong) {
+  for (const BadText& w : wrong) {
     try {
       parse(w.text);
       ADD_FAILURE() << w.text << " parsed";
     } catch (const ParseError& e) {
       EXPECT_EQ(e.column(), w.column) << w.text << ": " << e.what();
-      EXPECT_NE(std::string(e.what()).find(w.says), std::string::npos) << w.text << ": " << e.what();
+      EXPECT_NE(std::string(e.what()).find(w.message), std::string::npos) << w.text << ": " << e.what();
     }
   }
 }
@@ -166,7 +168,7 @@ TEST(Parse, DeepNestingIsRefusedNotCrashed) {
   EXPECT_THROW(from_json(json + R"({"pure":{"eps":1}})" + std::string(600, '}')), InvalidValue);
 }
 
-TEST(Plan, ValuesAreCheckedWhereTheyAreMade) {
+TEST(Plan, ValuesAreCheckedByTheConstructor) {
   EXPECT_THROW(gaussian(-1), InvalidValue);
   EXPECT_THROW(poisson(0, laplace(1)), InvalidValue);
   EXPECT_THROW(0 * laplace(1), InvalidValue);
@@ -182,11 +184,17 @@ TEST(Json, MalformedTextIsRefusedWithAReason) {
         R"({"repeat":{"steps":{"hole":1.5},"plan":{"pure":{"eps":1}}}})"}) {
     EXPECT_THROW(from_json(text), InvalidValue) << text;
   }
+  try {
+    from_json(R"({"repeat":{"steps":2,"plan":{"gaussian":{"sigma":1,"beta":2}}}})");
+    ADD_FAILURE();
+  } catch (const InvalidValue& error) {
+    EXPECT_EQ(std::string(error.what()), "malformed plan in JSON: gaussian has no parameter \"beta\"; it takes sigma, sensitivity");
+  }
   EXPECT_EQ(to_json(2 * gaussian(hole)), R"({"repeat":{"steps":2,"plan":{"gaussian":{"sigma":"?","sensitivity":1.0}}}})");
   EXPECT_EQ(to_json((3 * hole) * pure(0.5 * hole)), R"({"repeat":{"steps":{"hole":3},"plan":{"pure":{"eps":{"hole":0.5}}}}})");
 }
 
-TEST(Holes, SayWhatTheyAre) {
+TEST(Holes, AreDescribed) {
   const auto holes = holes_of(parse("? * poisson(?, gaussian(?))"));
   ASSERT_EQ(holes.size(), 3U);
   EXPECT_EQ(holes[0].parameter, "steps");

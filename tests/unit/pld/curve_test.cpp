@@ -1,12 +1,12 @@
 // ComposedCurve: its brackets agree with those of each ε alone, in any order of calls.
-#include "sotto/pld/curve.hpp"
+#include "pld/api/curve.hpp"
 
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
-#include "sotto/pld/compose.hpp"
+#include "pld/api/compose.hpp"
 
 namespace sotto {
 namespace {

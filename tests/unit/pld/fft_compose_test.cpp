@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "numerics/api/elementary.hpp"
 #include "pld/grid/fit_spacing.hpp"
-#include "sotto/numerics/elementary.hpp"
 
 namespace sotto::pld_detail {
 namespace {
@@ -140,7 +140,7 @@ TEST(TiltedStratum, HasTheMassesOfItsOutcomes) {
     std::vector<Complex> product(size);
     double squared_error = 0;
     ASSERT_TRUE(tilted.multiply(product, squared_error));
-    fft.back(product);
+    fft.inverse(product);
     const auto exact = tilted_masses(twice, once, tilt, [above = above, last = last](int largest) { return largest > above && largest <= last; });
     const double bound = 2 * (tilted.transform_error(fft) + std::sqrt(squared_error / size) + 1e-15);
     const auto first = static_cast<std::int64_t>(std::lround(tilted.start() / 0.5));

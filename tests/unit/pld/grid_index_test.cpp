@@ -1,5 +1,5 @@
 // The index of a loss far outside of a grid is below its first point or above its last one.
-#include "grid/grid_index.hpp"
+#include "pld/grid/grid_index.hpp"
 
 #include <gtest/gtest.h>
 

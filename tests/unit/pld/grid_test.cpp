@@ -8,9 +8,9 @@
 #include <tuple>
 #include <vector>
 
+#include "numerics/api/fft.hpp"
 #include "pld/grid/discretize.hpp"
 #include "pld/grid/fft_compose.hpp"
-#include "sotto/numerics/fft.hpp"
 
 namespace sotto::pld_detail {
 namespace {
@@ -26,7 +26,7 @@ TEST(Fft, UndoesItselfWithinItsBound) {
     for (Complex& value : values) value = {uniform(bits), uniform(bits)};
     const std::vector<Complex> before = values;
     fft.forward(values);
-    fft.back(values);
+    fft.inverse(values);
     double off = 0;
     double all = 0;
     for (std::size_t i = 0; i < size; ++i) {
@@ -52,7 +52,7 @@ TEST(Fft, MultipliesAsConvolution) {
   fft.forward(a);
   fft.forward(b);
   for (std::size_t i = 0; i < size; ++i) a[i] = a[i] * b[i];
-  fft.back(a);
+  fft.inverse(a);
   for (std::size_t i = 0; i < size; ++i) EXPECT_NEAR(a[i].re, static_cast<double>(direct[i]), 1e-12);
 }
 

@@ -1,5 +1,5 @@
 // Merging of similar sampled steps: few kinds, all steps counted, and cumulants on the right side.
-#include "pld/merge_kinds.hpp"
+#include "pld/subsampling/merge_kinds.hpp"
 
 #include <gtest/gtest.h>
 

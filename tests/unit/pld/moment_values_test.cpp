@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "sotto/numerics/elementary.hpp"
-#include "sotto/pld/privacy_loss.hpp"
-#include "sotto/pld/token_walk.hpp"
+#include "numerics/api/elementary.hpp"
+#include "pld/api/privacy_loss.hpp"
+#include "pld/api/token_walk.hpp"
 
 namespace sotto {
 namespace {

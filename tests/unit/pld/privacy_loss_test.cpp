@@ -1,6 +1,6 @@
 // Moment generating functions against sums over the loss distribution, and decay bounds against the
 // values that they bound.
-#include "sotto/pld/privacy_loss.hpp"
+#include "pld/api/privacy_loss.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include "sotto/core/work.hpp"
-#include "sotto/numerics/elementary.hpp"
-#include "sotto/pld/compose.hpp"
+#include "core/api/work.hpp"
+#include "numerics/api/elementary.hpp"
+#include "pld/api/compose.hpp"
 
 namespace sotto {
 namespace {

@@ -8,9 +8,9 @@
 #include <tuple>
 #include <vector>
 
+#include "numerics/api/elementary.hpp"
+#include "pld/api/compose.hpp"
 #include "pld/product/discretized_product.hpp"
-#include "sotto/numerics/elementary.hpp"
-#include "sotto/pld/compose.hpp"
 
 namespace sotto::pld_detail {
 namespace {

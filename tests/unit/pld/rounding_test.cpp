@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
+#include "core/api/work.hpp"
+#include "numerics/api/elementary.hpp"
+#include "pld/api/compose.hpp"
 #include "pld/grid/fft_compose.hpp"
 #include "pld/saddle_point/inversion_integral.hpp"
-#include "sotto/core/work.hpp"
-#include "sotto/numerics/elementary.hpp"
-#include "sotto/pld/compose.hpp"
 
 namespace sotto::pld_detail {
 namespace {

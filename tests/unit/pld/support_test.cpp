@@ -1,5 +1,5 @@
 // Rounded doubles, logarithms of sums and tails, and log M with its error.
-#include "pld/support.hpp"
+#include "pld/arithmetic/support.hpp"
 
 #include <gtest/gtest.h>
 

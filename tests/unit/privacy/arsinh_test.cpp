@@ -1,4 +1,5 @@
-#include "sotto/privacy/arsinh.hpp"
+// The theorems on arsinh noise: their guarantees, and their conditions one by one.
+#include "privacy/api/arsinh.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +8,7 @@
 
 #include "../../oracle/oracle.hpp"
 #include "sotto/core/errors.hpp"
-#include "sotto/numerics/elementary.hpp"
+#include "numerics/api/elementary.hpp"
 
 namespace sotto {
 namespace {
@@ -32,7 +33,7 @@ TEST(Arsinh, GivesSixteenRhoAndAnEighthOfTheRatio) {
   EXPECT_EQ(tcdp.omega.bound(), (Bound{2.5, 2.5}));
 }
 
-// Each condition fails alone, the others hold.
+// In each test one condition fails and the others hold.
 TEST(Arsinh, RefusesRhoOfOneAndMore) {
   expect_refusal([] { arsinh_tcdp(1, 40, 2); }, "1 < 1/sqrt(rho)");
   expect_refusal([] { arsinh_tcdp(4, 40, 2); }, "1 < 1/sqrt(rho)");
@@ -60,7 +61,7 @@ TEST(ArsinhTarget, GivesTheParametersWhoseGuaranteeIsTheTarget) {
   const TruncatedConcentratedDP back = arsinh_tcdp(p.rho, p.a, 2);
   EXPECT_TRUE(oracle::encloses(back.rho, rho));
   EXPECT_TRUE(oracle::encloses(back.omega, omega));
-  // the noise variance Δ²/(2ρ') is 8Δ²/ρ
+  // the noise has variance Δ²/(2ρ') = 8Δ²/ρ
   EXPECT_TRUE(oracle::encloses(square(Real(2)) / (2 * p.rho), 8 * square(Real(2)) / rho));
 }
 
@@ -74,7 +75,7 @@ TEST(ArsinhTarget, RefusesEachConditionAlone) {
   EXPECT_NO_THROW(arsinh_for_target(0x1p-4, 2, 1));
 }
 
-TEST(Arsinh, TheRealLimitOfOrdersIsAboveThePromisedOne) {
+TEST(Arsinh, TheExactLimitOfOrdersIsAboveThatOfTheTheorem) {
   for (const double a : {9.0, 100.0, 1e6}) {
     const Real limit = arsinh_order_limit(a, 1);
     EXPECT_GT(limit.lower(), a / 8);

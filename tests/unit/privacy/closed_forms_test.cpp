@@ -1,4 +1,4 @@
-// Closed forms of textbooks and course notes: the formula where it is proved, a refusal elsewhere.
+// Closed forms of textbooks: the formula where it is proved, an error elsewhere.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -6,9 +6,9 @@
 
 #include "../../oracle/oracle.hpp"
 #include "sotto/core/errors.hpp"
-#include "sotto/numerics/elementary.hpp"
-#include "sotto/privacy/conversions.hpp"
-#include "sotto/privacy/gaussian.hpp"
+#include "numerics/api/elementary.hpp"
+#include "privacy/api/conversions.hpp"
+#include "privacy/api/gaussian.hpp"
 
 namespace sotto {
 namespace {
@@ -17,13 +17,13 @@ using oracle::Row;
 
 void check_line(const char* line, const oracle::Function& f) { oracle::check(oracle::rows("closed_forms", "line", line), f); }
 
-TEST(ClosedForms, TheClassicalTcdpLineReadForDeltaEnclosesTheOracle) {
+TEST(ClosedForms, ClassicalTcdpSolvedForDeltaEnclosesTheOracle) {
   check_line("delta_from_tcdp_classic", [](const Row& row) {
     return delta_from_tcdp_classic({row.number("first"), row.number("second")}, row.number("third"));
   });
 }
 
-TEST(ClosedForms, TheClassicalTcdpLineReadsBack) {
+TEST(ClosedForms, ClassicalTcdpSolvedForDeltaIsTheInverse) {
   for (const double omega : {1.5, 8.0, 500.0}) {
     for (const double delta : {1e-2, 1e-6, 1e-30}) {
       const Real epsilon = epsilon_from_tcdp_classic({0.03, omega}, delta);
@@ -38,7 +38,7 @@ TEST(ClosedForms, TheSimpleZcdpFormEnclosesTheOracleWhereItIsProved) {
 }
 
 TEST(ClosedForms, TheSimpleZcdpFormIsRefusedWhereRhoMatters) {
-  // ρ = 3: 2 sqrt(3 · 11.5) = 11.75, and Gaussian noise of that ρ really costs 13.7
+  // for ρ = 3 the form is 2 sqrt(3 · 11.5) = 11.75, but Gaussian noise of that ρ has ε = 13.7
   EXPECT_LT(gaussian_delta(11.75, std::sqrt(6.0)).lower() / 1e-5, 100);
   EXPECT_GT(gaussian_delta(11.75, std::sqrt(6.0)).lower(), 1e-5);
   EXPECT_THROW(epsilon_from_zcdp_simple({3}, 1e-5), OutsideConditions);
@@ -57,7 +57,7 @@ TEST(ClosedForms, TheMomentsAccountantsFormsEncloseTheOracle) {
   check_line("moments_epsilon_back", log_inverse(MomentsForm::by_epsilon));
 }
 
-TEST(ClosedForms, TheMomentsFormsAreRefusedBeyondWhatZcdpProves) {
+TEST(ClosedForms, TheMomentsFormsAreRefusedBeyondTheirConditions) {
   // (8 - 2 sqrt 2) sqrt(log 1e5) = 17.547; 16 sqrt(log 1e5 log 1.25e5) - 2 sqrt(2 log 1e5) = 176.38
   EXPECT_NO_THROW(gaussian_moments_epsilon(MomentsForm::by_sigma, 17.54, 1e-5));
   EXPECT_THROW(gaussian_moments_epsilon(MomentsForm::by_sigma, 17.55, 1e-5), OutsideConditions);
@@ -82,7 +82,7 @@ TEST(ClosedForms, OneOrdersRateEnclosesTheOracle) {
 }
 
 TEST(ClosedForms, OneOrdersRateIsNeverBelowTheBestTestOnGaussians) {
-  // P(E) = Φ(μ + Φ⁻¹(Q(E))), at its threshold t: Q = Φ(-t), P = Φ(μ - t)
+  // the best test has P(E) = Φ(μ + Φ⁻¹(Q(E))); at the threshold t, Q = Φ(-t) and P = Φ(μ - t)
   for (const double mu : {0.3, 1.0, 4.0}) {
     for (const double t : {-1.0, 0.0, 2.0, 5.0}) {
       const double q = 0.5 * std::erfc(t / std::sqrt(2.0));

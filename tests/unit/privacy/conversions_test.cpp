@@ -1,4 +1,6 @@
-#include "sotto/privacy/conversions.hpp"
+// Conversions between definitions against an oracle of many digits, and the search for the best
+// order.
+#include "privacy/api/conversions.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,9 +9,9 @@
 
 #include "../../oracle/oracle.hpp"
 #include "sotto/core/errors.hpp"
-#include "sotto/numerics/elementary.hpp"
-#include "sotto/privacy/best_order.hpp"
-#include "sotto/privacy/gaussian.hpp"
+#include "numerics/api/elementary.hpp"
+#include "privacy/api/best_order.hpp"
+#include "privacy/api/gaussian.hpp"
 
 namespace sotto {
 namespace {
@@ -23,17 +25,18 @@ void check_line(const char* line, const oracle::Function& f, oracle::Width width
   oracle::check(oracle::rows("conversions", "line", line), f, width);
 }
 
-TEST(FromRenyi, ClassicLinesEncloseTheOracle) {
+TEST(FromRenyi, ClassicConversionsEncloseTheOracle) {
   check_line("epsilon_from_renyi_classic", [](const Row& row) { return epsilon_from_renyi_classic(renyi_of(row), row.number("third")); });
   check_line("delta_from_renyi_classic", [](const Row& row) { return delta_from_renyi_classic(renyi_of(row), row.number("third")); });
 }
 
-TEST(FromRenyi, BetterLinesEncloseTheOracle) {
+TEST(FromRenyi, BetterConversionsEncloseTheOracle) {
   check_line("epsilon_from_renyi", [](const Row& row) { return epsilon_from_renyi(renyi_of(row), row.number("third")); });
   check_line("delta_from_renyi", [](const Row& row) { return delta_from_renyi(renyi_of(row), row.number("third")); });
 }
 
-// Of all coins with heads q against p whose divergence is at most ε̄, the largest p - e^ε q, by looking.
+// Returns the largest p - e^ε q of all pairs of coins whose divergence is at most ε̄, by a search
+// over a grid.
 double largest_of_coins(double order, double divergence, double epsilon) {
   const double most = std::exp((order - 1) * divergence);
   double largest = 0;
@@ -51,7 +54,7 @@ double largest_of_coins(double order, double divergence, double epsilon) {
   return largest;
 }
 
-TEST(FromRenyi, TheBestLineAtOneOrderIsReachedByTwoCoins) {
+TEST(FromRenyi, TwoCoinsAttainTheOptimalConversion) {
   for (const double order : {1.5, 2.0, 8.0, 32.0}) {
     for (const double divergence : {0.05, 0.5, 2.0}) {
       for (const double epsilon : {0.1, 1.0, 3.0}) {
@@ -67,7 +70,7 @@ TEST(FromRenyi, TheBestLineAtOneOrderIsReachedByTwoCoins) {
   }
 }
 
-TEST(FromRenyi, TheBetterLineIsNeverWorse) {
+TEST(FromRenyi, TheBetterConversionIsNeverWorse) {
   for (const Row& row : oracle::rows("conversions", "line", "epsilon_from_renyi")) {
     const double delta = row.number("third");
     EXPECT_LE(epsilon_from_renyi(renyi_of(row), delta).lower(), epsilon_from_renyi_classic(renyi_of(row), delta).upper()) << row.show();
@@ -98,7 +101,7 @@ TEST(FromRenyi, EpsilonAndDeltaAreInverse) {
   EXPECT_TRUE(oracle::encloses(epsilon_from_renyi_classic(renyi, classic), Real(2)));
 }
 
-TEST(FromRenyi, ABallOfEpsilonComesThrough) {
+TEST(FromRenyi, ABallOfEpsilonWidensTheResult) {
   const RenyiDP wide{8.5, Real(0.4).widened(0.01)};
   for (const double bar : {0.39, 0.41}) {
     EXPECT_TRUE(oracle::encloses(epsilon_from_renyi(wide, 1e-5), epsilon_from_renyi({8.5, bar}, 1e-5)));
@@ -119,7 +122,7 @@ TEST(Target, TheOrderWithHalfOfEpsilonImpliesTheTarget) {
   }
 }
 
-TEST(FromZcdp, ClassicLinesEncloseTheOracle) {
+TEST(FromZcdp, ClassicConversionsEncloseTheOracle) {
   check_line("epsilon_from_zcdp_classic", [](const Row& row) { return epsilon_from_zcdp_classic({row.number("first")}, row.number("third")); });
   check_line("delta_from_zcdp_classic", [](const Row& row) { return delta_from_zcdp_classic({row.number("first")}, row.number("third")); });
   check_line("rho_for_target_classic", [](const Row& row) { return rho_for_target_classic(row.number("first"), row.number("third")); });
@@ -132,7 +135,7 @@ TEST(FromZcdp, RhoForATargetGivesTheTarget) {
   EXPECT_TRUE(oracle::encloses(epsilon_from_zcdp_classic({rho}, 1e-6), Real(1.5)));
 }
 
-// The search's value is a bound at the order that it names, and no worse than the minimum found independently.
+// The value is a bound at the returned order, and at most that of an independent minimisation.
 TEST(FromZcdp, EpsilonIsTheMinimumOverOrders) {
   oracle::check_upper(
       oracle::rows("conversions", "line", "epsilon_from_zcdp"),
@@ -157,7 +160,7 @@ TEST(FromZcdp, DeltaIsTheMinimumOverOrders) {
       1e-11);
 }
 
-TEST(FromZcdp, TheBetterLineLiesBetweenTheExactGaussianAndTheClassicLine) {
+TEST(FromZcdp, TheBetterConversionLiesBetweenTheExactGaussianAndTheClassicOne) {
   for (const double mu : {0.1, 0.5, 1.0, 3.0}) {
     const ZeroConcentratedDP zcdp{gaussian_rho(mu)};
     for (const double delta : {1e-3, 1e-6, 1e-12}) {
@@ -168,7 +171,7 @@ TEST(FromZcdp, TheBetterLineLiesBetweenTheExactGaussianAndTheClassicLine) {
   }
 }
 
-TEST(FromTcdp, ClassicLineEnclosesTheOracle) {
+TEST(FromTcdp, ClassicConversionEnclosesTheOracle) {
   check_line("epsilon_from_tcdp_classic", [](const Row& row) {
     return epsilon_from_tcdp_classic({row.number("first"), row.number("second")}, row.number("third"));
   });
@@ -197,14 +200,14 @@ TEST(FromTcdp, DeltaIsTheMinimumOverOrdersUpToOmega) {
       1e-11);
 }
 
-// ω is known only as a ball: no order beyond its lower end may be used.
-TEST(FromTcdp, TheCapIsTheLowerEndOfOmega) {
+// If ω is a ball, no order above its lower end may be used.
+TEST(FromTcdp, TheLargestOrderIsTheLowerEndOfOmega) {
   const BestOrder best = epsilon_from_tcdp({0.01, Real(3).widened(0.5)}, 1e-9);
   EXPECT_LE(best.order, 2.5);
 }
 
-// Just below it, two coins have more than δ and no more divergence.
-TEST(FromRenyi, TheBestConversionLiesBetweenTwoCoinsAndTheLine) {
+// Two coins of the allowed divergence reach almost the result.
+TEST(FromRenyi, TheOptimalConversionLiesBetweenTwoCoinsAndTheBetterOne) {
   int better = 0;
   for (const double order : {1.01, 1.5, 2.0, 4.5, 30.0}) {
     for (const double divergence : {1e-3, 0.1, 1.0, 6.0}) {

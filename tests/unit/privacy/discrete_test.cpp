@@ -1,13 +1,14 @@
-#include "sotto/privacy/discrete.hpp"
+// Discrete noise: exact profiles and divergences against sums over the mass function.
+#include "privacy/api/discrete.hpp"
 
 #include <gtest/gtest.h>
 
 #include "../../oracle/oracle.hpp"
 #include "sotto/core/errors.hpp"
-#include "sotto/numerics/elementary.hpp"
-#include "sotto/privacy/gaussian.hpp"
-#include "sotto/privacy/laplace.hpp"
-#include "sotto/privacy/pure.hpp"
+#include "numerics/api/elementary.hpp"
+#include "privacy/api/gaussian.hpp"
+#include "privacy/api/laplace.hpp"
+#include "privacy/api/pure.hpp"
 
 namespace sotto {
 namespace {
@@ -36,7 +37,7 @@ TEST(DiscreteLaplace, ApproachesTheContinuousOneOnAFineGrid) {
     EXPECT_NEAR(discrete_laplace_renyi(1e6, 1000000, order).estimate(), laplace_renyi(1, order).estimate(), 1e-6);
 }
 
-TEST(DiscreteLaplace, WorstLossIsRoundedToTheAskedSide) {
+TEST(DiscreteLaplace, WorstLossIsRoundedToTheRequestedSide) {
   const Profile upper = discrete_laplace_profile(3, 1, Side::upper);
   const Profile lower = discrete_laplace_profile(3, 1, Side::lower);
   EXPECT_TRUE(certainly_less(Real(1) / 3, upper.worst_loss));
@@ -45,7 +46,7 @@ TEST(DiscreteLaplace, WorstLossIsRoundedToTheAskedSide) {
   EXPECT_EQ(upper.delta(0.1).bound(), discrete_laplace_delta(0.1, 3, 1).bound());
 }
 
-// Where ε b and Δ meet between two integers, the better set is found on either side of the boundary.
+// If the boundary of the best set lies between two whole numbers, the better of both is taken.
 TEST(DiscreteLaplace, DeltaIsTheMaximumOverEveryThreshold) {
   const double b = 2.5;
   const Real t = exp(-1 / Real(b));
@@ -77,7 +78,7 @@ TEST(DiscreteGaussian, DeltaIsTheSumOverTheMassFunction) {
   });
 }
 
-// Where the tabulated sum ends only an enclosure is left.
+// Beyond the table the result is an enclosure.
 TEST(DiscreteGaussian, DeltaIsEnclosedWhereTheSumEnds) {
   const Profile profile = discrete_gaussian_profile(60, 1);
   for (const Row& row : oracle::rows("discrete_delta", "noise", "far gaussian")) {
@@ -87,7 +88,7 @@ TEST(DiscreteGaussian, DeltaIsEnclosedWhereTheSumEnds) {
   }
 }
 
-TEST(DiscreteGaussian, IsNotTheContinuousOneOnACoarseGrid) {
+TEST(DiscreteGaussian, DiffersFromTheContinuousOneOnACoarseGrid) {
   const Real coarse = discrete_gaussian_profile(1, 1).delta(1);
   EXPECT_NEAR(coarse.estimate(), 0.1414, 5e-5);
   EXPECT_NEAR(gaussian_delta(1, 1).estimate(), 0.1269, 5e-5);
@@ -108,7 +109,7 @@ TEST(DiscreteGaussian, ABallOfSigmaHoldsItsMembers) {
   }
 }
 
-// Δ = 40 σ: the answer is near ε = 800 + 40 · 4.2, where e^ε is beyond doubles.
+// For Δ = 40 σ the result is near ε = 800 + 40 · 4.2, where e^ε overflows.
 TEST(DiscreteGaussian, ALargeShiftHasAFiniteEpsilon) {
   const double upper = epsilon_of(discrete_gaussian_profile(1, 40), 1e-5, Side::upper);
   EXPECT_GT(upper, 900);
@@ -117,7 +118,7 @@ TEST(DiscreteGaussian, ALargeShiftHasAFiniteEpsilon) {
 
 TEST(DiscreteGaussian, HasNoWorstLoss) { EXPECT_EQ(discrete_gaussian_profile(1, 1).worst_loss, infinity); }
 
-TEST(DiscreteGaussian, LargeSigmaIsRefusedWithTheWayOut) {
+TEST(DiscreteGaussian, LargeSigmaIsRefusedWithAnAlternative) {
   EXPECT_NO_THROW(discrete_gaussian_profile(10, 1));
   try {
     discrete_gaussian_profile(10001, 1);

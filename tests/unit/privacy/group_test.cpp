@@ -1,4 +1,5 @@
-#include "sotto/privacy/group.hpp"
+// Group privacy against an oracle, and the conditions of its theorems.
+#include "privacy/api/group.hpp"
 
 #include <gtest/gtest.h>
 

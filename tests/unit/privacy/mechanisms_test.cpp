@@ -1,16 +1,17 @@
-// Guarantees of the mechanisms against tables: Gaussian, Laplace, pure, randomized response, exponential.
+// Guarantees of the mechanisms against an oracle: Gaussian, Laplace, pure, randomized response,
+// exponential.
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "../../oracle/oracle.hpp"
 #include "sotto/core/errors.hpp"
-#include "sotto/numerics/elementary.hpp"
-#include "sotto/privacy/exponential.hpp"
-#include "sotto/privacy/gaussian.hpp"
-#include "sotto/privacy/laplace.hpp"
-#include "sotto/privacy/pure.hpp"
-#include "sotto/privacy/randomized_response.hpp"
+#include "numerics/api/elementary.hpp"
+#include "privacy/api/exponential.hpp"
+#include "privacy/api/gaussian.hpp"
+#include "privacy/api/laplace.hpp"
+#include "privacy/api/pure.hpp"
+#include "privacy/api/randomized_response.hpp"
 
 namespace sotto {
 namespace {
@@ -67,7 +68,7 @@ TEST(Gaussian, CalibrationsEncloseTheOracle) {
   check_line("gaussian_classical_epsilon", [](const Row& row) { return gaussian_classical_epsilon(row.number("first"), row.number("third")); });
 }
 
-TEST(Gaussian, TheClassicalLineIsRefusedAboveEpsilonOne) {
+TEST(Gaussian, TheClassicalTheoremIsRefusedAboveEpsilonOne) {
   EXPECT_NO_THROW(gaussian_classical_sigma(1, 1e-5));
   EXPECT_NE(message_of([] { gaussian_classical_sigma(next_up(1), 1e-5); }).find("epsilon <= 1"), std::string::npos);
   EXPECT_NE(message_of([] { gaussian_classical_sigma(10, 1e-5); }).find("epsilon <= 1"), std::string::npos);
@@ -76,7 +77,7 @@ TEST(Gaussian, TheClassicalLineIsRefusedAboveEpsilonOne) {
   EXPECT_NO_THROW(gaussian_classical_epsilon(0.2, 1e-5));
 }
 
-// Where the classical line may be used it is safe, and at ε = 10 it would not be.
+// The classical theorem is right where it applies, and would be wrong at ε = 10.
 TEST(Gaussian, TheClassicalSigmaIsSufficientUpToOne) {
   for (const double epsilon : {0.01, 0.3, 1.0}) {
     for (const double delta : {1e-2, 1e-5, 1e-10}) {
@@ -103,16 +104,16 @@ TEST(Gaussian, ExactSigmaIsSufficientAndTheDoubleBelowIsNot) {
   }
 }
 
-TEST(Gaussian, ExactSigmaRefusesWhatIsNoTarget) {
+TEST(Gaussian, ExactSigmaRefusesInvalidTargets) {
   EXPECT_THROW(gaussian_exact_sigma(-1, 1e-5, Side::upper), InvalidValue);
   EXPECT_THROW(gaussian_exact_sigma(NAN, 1e-5, Side::upper), InvalidValue);
   EXPECT_THROW(gaussian_exact_sigma(1, 0, Side::upper), InvalidValue);
   EXPECT_THROW(gaussian_exact_sigma(1, 1, Side::upper), InvalidValue);
 }
 
-// At ε = 0, δ is at least 0.39 μ for small μ: for δ = 1e-310 no σ that the search reaches suffices, and none may be
-// claimed.
-TEST(Gaussian, ExactSigmaClaimsNothingThatItDidNotTest) {
+// At ε = 0, δ is at least 0.39 μ for small μ, so that no σ in the range of the search suffices for
+// δ = 1e-310, and none may be returned.
+TEST(Gaussian, ExactSigmaReturnsOnlyEvaluatedBounds) {
   for (const double delta : {1e-40, 1e-310}) {
     try {
       const double sigma = gaussian_exact_sigma(0, delta, Side::upper);
@@ -164,7 +165,7 @@ TEST(Pure, RhoEnclosesTheOracle) {
   check_line("pure_rho_classic", [](const Row& row) { return pure_rho_classic(row.number("first")); });
 }
 
-TEST(Pure, RenyiIsAtMostEpsilonAndAtMostTheConcentratedLine) {
+TEST(Pure, RenyiIsAtMostEpsilonAndAtMostTheConcentratedBound) {
   for (const double epsilon : {1e-3, 0.1, 1.0, 5.0}) {
     for (const double order : {1.1, 2.0, 10.0, 1e4}) {
       EXPECT_LE(pure_renyi(epsilon, order).upper(), epsilon);
@@ -210,16 +211,16 @@ TEST(Response, OfEpsilonIsThePureMechanism) {
   for (const double e : {0.0, 0.5, 1.0}) EXPECT_NEAR(response_delta(e, response).estimate(), pure_delta(e, epsilon).estimate(), 1e-14);
 }
 
-// The truth once in 10^306: at ε = 701 the exact δ is 1 - e^701 · 1e-306 = 0.9724.
-TEST(Response, DeltaIsNotZeroBecauseTheExponentialIsLarge) {
+// With a truth of probability 10^-306, the exact δ at ε = 701 is 1 - e^701 · 1e-306 = 0.9724.
+TEST(Response, DeltaIsRightWhereTheExponentialOverflows) {
   const ResponseProbabilities response = response_probabilities(1e-306, 2);
   EXPECT_GE(response_delta(701, response).upper(), 0.972);
   EXPECT_LE(response_delta(701, response).lower(), 0.973);
   EXPECT_LE(response_delta(720, response).lower(), 0);
 }
 
-// The double nearest to p may be an ulp away: a reading's ball must come through.
-TEST(Response, TheBallOfPReachesTheResult) {
+// The user's p may differ from its double: the ball of its reading must widen the result.
+TEST(Response, TheBallOfPWidensTheResult) {
   const ResponseProbabilities wide = response_probabilities(Real::reading(0.6), 3);
   for (const double p : {next_down(0.6), next_up(0.6)}) {
     const Real member = (Real(p) + Real(0.6)) / 2;

@@ -1,23 +1,25 @@
-#include "sotto/privacy/profile.hpp"
+// The inverse of a profile: both sides, closed forms, and profiles without an inverse.
+#include "privacy/api/profile.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "../../oracle/oracle.hpp"
-#include "sotto/numerics/elementary.hpp"
-#include "sotto/privacy/discrete.hpp"
-#include "sotto/privacy/exponential.hpp"
-#include "sotto/privacy/gaussian.hpp"
-#include "sotto/privacy/laplace.hpp"
-#include "sotto/privacy/pure.hpp"
+#include "numerics/api/elementary.hpp"
+#include "privacy/api/discrete.hpp"
+#include "privacy/api/exponential.hpp"
+#include "privacy/api/gaussian.hpp"
+#include "privacy/api/laplace.hpp"
+#include "privacy/api/pure.hpp"
 
 namespace sotto {
 namespace {
 
 using oracle::infinity;
 
-// The upper answer suffices and the double below it does not (for certain); the lower answer is certainly too small.
+// Checks that the upper result suffices and the double below it is not certain to, and that the
+// lower result is certain to be too small.
 void check_inverse(const Profile& profile, double delta, double width) {
   const double upper = epsilon_of(profile, delta, Side::upper);
   const double lower = epsilon_of(profile, delta, Side::lower);
@@ -58,7 +60,7 @@ TEST(EpsilonOf, BracketsTheInverseOfDiscreteNoise) {
   }
 }
 
-// The closed form: δ = 1 - e^((ε-x)/2), so ε = x + 2 log(1-δ).
+// δ = 1 - e^((ε-x)/2) has the inverse ε = x + 2 log(1-δ).
 TEST(EpsilonOf, IsTheClosedFormForLaplace) {
   for (const double delta : {0.3, 1e-3, 1e-9}) {
     const Real exact = 2 + 2 * log1p(-Real(delta));
@@ -78,34 +80,34 @@ TEST(EpsilonOf, IsTheWorstLossAtDeltaZero) {
   EXPECT_EQ(epsilon_of(gaussian_profile(0.7), 0, Side::upper), infinity);
 }
 
-TEST(EpsilonOf, IsInfiniteWhereNothingSuffices) {
+TEST(EpsilonOf, IsInfiniteIfNoEpsilonSuffices) {
   const Profile catastrophe{[](double) { return Real(0.25); }, infinity};
   EXPECT_EQ(epsilon_of(catastrophe, 0.2, Side::upper), infinity);
   EXPECT_GT(epsilon_of(catastrophe, 0.2, Side::lower), 1e299);
   EXPECT_EQ(epsilon_of(catastrophe, 0.25, Side::upper), 0);
 }
 
-// A profile that says what it tends to: no ε suffices below that, and this needs no search.
+// No ε suffices below the limit of a profile, and this takes no evaluation.
 TEST(EpsilonOf, IsInfiniteBelowTheProbabilityOfFailure) {
-  int asked = 0;
-  const Profile failing{[&](double e) { return ++asked, Real(1e-3) + exp(-Real(e)); }, infinity, 1e-3};
+  int calls = 0;
+  const Profile failing{[&](double e) { return ++calls, Real(1e-3) + exp(-Real(e)); }, infinity, 1e-3};
   EXPECT_EQ(epsilon_of(failing, 0.9e-3, Side::upper), infinity);
   EXPECT_EQ(epsilon_of(failing, 0.9e-3, Side::lower), infinity);
-  EXPECT_EQ(asked, 0);
+  EXPECT_EQ(calls, 0);
   EXPECT_NEAR(epsilon_of(failing, 2e-3, Side::upper), std::log(1000), 1e-12);
   const Profile roughly{failing.delta, infinity, Real(1e-3).widened(1e-4)};
   EXPECT_EQ(epsilon_of(roughly, 1.05e-3, Side::upper), infinity);
   EXPECT_NEAR(epsilon_of(roughly, 1.05e-3, Side::lower), -std::log(5e-5), 1e-9);
 }
 
-TEST(EpsilonOf, NothingKnownIsNotSufficient) {
+TEST(EpsilonOf, AnUnknownDeltaDoesNotSuffice) {
   const Profile nothing{[](double) { return Real::unknown(); }, infinity};
   EXPECT_EQ(epsilon_of(nothing, 0.2, Side::upper), infinity);
   EXPECT_EQ(epsilon_of(nothing, 0.2, Side::lower), 0);
 }
 
-// A profile that is known only roughly: the two sides use the two ends of the ball.
-TEST(EpsilonOf, UsesTheAskedEndOfTheEnclosure) {
+// For a profile with wide balls, each side uses its end of the ball.
+TEST(EpsilonOf, UsesTheRequestedEndOfTheEnclosure) {
   const Profile rough{[](double e) { return exp(-Real(e)).widened(1e-3); }, infinity};
   const double upper = epsilon_of(rough, 0.1, Side::upper);
   const double lower = epsilon_of(rough, 0.1, Side::lower);

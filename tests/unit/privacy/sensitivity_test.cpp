@@ -1,3 +1,4 @@
+// Sensitivities under each relation, their errors and rounding, and the names of relations.
 #include "sotto/privacy/sensitivity.hpp"
 
 #include <gtest/gtest.h>
@@ -6,7 +7,7 @@
 
 #include "../../oracle/oracle.hpp"
 #include "sotto/core/errors.hpp"
-#include "sotto/numerics/elementary.hpp"
+#include "numerics/api/elementary.hpp"
 
 namespace sotto {
 namespace {
@@ -37,7 +38,7 @@ TEST(Sensitivity, OfASumUnderAddRemoveIsTheLargestMagnitude) {
   }
 }
 
-TEST(Sensitivity, OfASumUnderReplaceOneIsTheRangeIfEveryRowIsThere) {
+TEST(Sensitivity, OfASumUnderReplaceOneIsTheRangeIfEveryRowIsCertain) {
   expect(sum_sensitivity({-2, 5}, Relation::replace_one, Presence::certain), 7, 7);
   expect(sum_sensitivity({3, 5}, Relation::replace_one, Presence::certain), 2, 2);
   expect(sum_sensitivity({-5, -3}, Relation::replace_one, Presence::certain), 2, 2);
@@ -64,10 +65,10 @@ TEST(Sensitivity, OfSumsOverGroupsUnderAddRemove) {
 }
 
 TEST(Sensitivity, OfSumsOverGroupsUnderReplaceOne) {
-  // sqrt(2) B is the larger: both groups change by B
+  // sqrt(2) B is larger: two groups change by B each
   expect(grouped_sum_sensitivity({3, 5}, {.groups = 3, .rows = 4}, Relation::replace_one), 120, sqrt(Real(3)) * 4 * sqrt(Real(2)) * 5);
   expect(grouped_sum_sensitivity({0, 1}, {.groups = 9, .rows = 2}, Relation::replace_one), 36, 6 * sqrt(Real(2)));
-  // u - l is the larger: one group moves from one end to the other
+  // high - low is larger: one group changes from one end to the other
   expect(grouped_sum_sensitivity({-5, 5}, {.groups = 3, .rows = 4}, Relation::replace_one), 120, sqrt(Real(3)) * 40);
   expect(grouped_sum_sensitivity({-2, 5}, {.groups = 1, .rows = 1}, Relation::replace_one), 10, sqrt(Real(2)) * 5);
 }
@@ -79,7 +80,7 @@ TEST(Sensitivity, NeedsARelation) {
   EXPECT_THROW(grouped_sum_sensitivity({0, 1}, {}, Relation::as_stated), InvalidValue);
 }
 
-TEST(Sensitivity, RefusesBoundsThatAreNone) {
+TEST(Sensitivity, RefusesInvalidBounds) {
   for (const Clamp clamp : {Clamp{1, 0}, Clamp{NAN, 1}, Clamp{0, NAN}, Clamp{-INFINITY, 1}, Clamp{0, INFINITY}}) {
     EXPECT_THROW(sum_sensitivity(clamp, Relation::add_remove, Presence::certain), InvalidValue);
     EXPECT_THROW(sum_sensitivity(clamp, Relation::replace_one, Presence::certain), InvalidValue);
@@ -93,7 +94,8 @@ TEST(Sensitivity, RefusesEmptyContributions) {
   EXPECT_THROW(grouped_sum_sensitivity({0, 1}, {.groups = -1, .rows = 1}, Relation::add_remove), InvalidValue);
 }
 
-// 0.1 + 0.2 is no double: the difference of the bounds is held exactly, and rounds outward.
+// No double is 0.1 + 0.2: the difference of the bounds is enclosed, and its bounds are rounded
+// outward.
 TEST(Sensitivity, RoundsOutward) {
   const Sensitivity sum = sum_sensitivity({-0.1, 0.2}, Relation::replace_one, Presence::certain);
   EXPECT_TRUE(certainly_at_most(Real(0.1) + Real(0.2), sum.l1.upper()));

@@ -1,4 +1,4 @@
-// Arsinh noise: where the doubles are sure, every continuation of the bits rounds to what they say.
+// Arsinh noise: if the doubles are sure, every continuation of the bits has the same rounding.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -13,7 +13,7 @@ using random_detail::Position;
 using random_detail::Rounding;
 using random_detail::Shape;
 
-TEST(ArsinhRounding, TheDoublesAreSureOnlyWhereTheDigitsAgree) {
+TEST(ArsinhRounding, SureDoublesHoldForEveryContinuation) {
   testing::Stream pick(21);
   const std::uint64_t ones = ~std::uint64_t{0};
   int sure = 0;
@@ -21,7 +21,8 @@ TEST(ArsinhRounding, TheDoublesAreSureOnlyWhereTheDigitsAgree) {
   for (int i = 0; i < cells; ++i) {
     const double bend = std::ldexp(1 + static_cast<double>(pick.word() >> 11U) * 0x1p-53, static_cast<int>(pick.word() % 30) - 15);
     const double factor = std::ldexp(1 + static_cast<double>(pick.word() >> 11U) * 0x1p-53, static_cast<int>(pick.word() % 6) - 3);
-    const int grid = static_cast<int>(pick.word() % 46) - 40;  // on the finest ones a cell is wider than a step
+    // on the finest grids the interval of y is wider than a step
+    const int grid = static_cast<int>(pick.word() % 46) - 40;
     const double value = std::ldexp(static_cast<double>(pick.word() >> 11U), -53 + static_cast<int>(pick.word() % 8)) - 1;
     const Rounding rounding{value, grid, Shape::arsinh, factor, bend, random_detail::unit_of(Curve::gaussian)};
     const Position y{pick.word() >> (64U - 9U - static_cast<unsigned>(random_detail::real_fraction)), random_detail::real_fraction, true, {}};
@@ -31,7 +32,7 @@ TEST(ArsinhRounding, TheDoublesAreSureOnlyWhereTheDigitsAgree) {
     ++sure;
     for (const std::uint64_t rest : {std::uint64_t{0}, ones}) {
       Position end = y;
-      end.more = {rest, rest};
+      end.lower_words = {rest, rest};
       const auto exact = random_detail::rounded(rounding, negative, end);
       ASSERT_TRUE(exact.has_value()) << i;
       ASSERT_EQ(*exact, attempt.whole) << i;
@@ -41,8 +42,8 @@ TEST(ArsinhRounding, TheDoublesAreSureOnlyWhereTheDigitsAgree) {
   EXPECT_LT(sure, cells);
 }
 
-// Beyond the range of normal doubles nothing is sure.
-TEST(ArsinhRounding, TheDoublesAreNeverSureAtTheirEnds) {
+// Outside of the normal doubles nothing is sure.
+TEST(ArsinhRounding, DoublesAreNeverSureOutsideTheirNormalRange) {
   const Position y{std::uint64_t{1} << 40U, random_detail::real_fraction, true, {}};
   const auto sure = [&](double factor, double bend, int grid, double value) {
     return random_detail::try_bent({value, grid, Shape::arsinh, factor, bend, random_detail::unit_of(Curve::gaussian)}, false, y).sure;

@@ -1,4 +1,5 @@
-// The generator: keyed by the system, wiped, apart in threads and after fork, and silent without entropy.
+// The generator: its key, the wiping of words, independence of threads and children, and the error
+// without entropy.
 #include <gtest/gtest.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -29,8 +30,9 @@ TEST(Generator, HasNoSeedAndNoCopy) {
   static_assert(!std::is_copy_constructible_v<Random> && !std::is_move_constructible_v<Random>);
 }
 
-TEST(Generator, DrawsTheSameInTheFastSuiteAndAnewOutsideIt) {
-  const auto first_word = [](const char* parameters) {  // of a new process
+TEST(Generator, RepeatsInTheFastSuiteOnly) {
+  // returns the first word of a new process
+  const auto first_word = [](const char* parameters) {
     std::array<int, 2> ends{};
     EXPECT_EQ(pipe(ends.data()), 0);
     const pid_t child = fork();
@@ -76,14 +78,14 @@ TEST(Generator, EveryBitIsFair) {
   for (const int count : ones) EXPECT_NEAR(count, draws / 2, 6 * 224);  // six standard deviations
 }
 
-TEST(Generator, WordsAreWipedAsTheyAreTaken) {
+TEST(Generator, WordsAreWipedAsTheyAreReturned) {
   Random& random = Random::here();
-  while (random.ahead().size() < 16) random.word();
-  const std::uint64_t* place = random.ahead().data();
+  while (random.front_words().size() < 16) random.word();
+  const std::uint64_t* place = random.front_words().data();
   const std::uint64_t next = *place;
   EXPECT_EQ(random.word(), next);
   EXPECT_EQ(*place, 0U);
-  random.take(8);
+  random.consume(8);
   for (int i = 1; i <= 8; ++i) EXPECT_EQ(place[i], 0U);
   EXPECT_NE(place[9], 0U);
 }
@@ -96,7 +98,7 @@ TEST(Generator, ThreadsDiffer) {
   EXPECT_EQ(std::set<std::uint64_t>(firsts.begin(), firsts.end()).size(), firsts.size());
 }
 
-// Runs f in a child and returns the bytes it writes.
+// Runs f in a child process and returns its words.
 template <class F>
 std::vector<std::uint64_t> in_child(F f) {
   std::array<int, 2> ends{};
@@ -124,10 +126,11 @@ std::vector<std::uint64_t> in_child(F f) {
 
 TEST(Generator, AChildNeverRepeatsItsParent) {
   Random& random = Random::here();
-  (void)random.word();  // keyed before the fork, in the midst of a block
+  (void)random.word();  // get a key before the fork, and stop in the middle of a block
   const auto some = [&random] {
     std::vector<std::uint64_t> words;
-    for (int i = 0; i < 2000; ++i) words.push_back(random.word());  // this block and the next ones
+    // the rest of this block and the next ones
+    for (int i = 0; i < 2000; ++i) words.push_back(random.word());
     return words;
   };
   const std::vector<std::uint64_t> first = in_child(some);
@@ -141,7 +144,7 @@ TEST(Generator, AChildNeverRepeatsItsParent) {
   EXPECT_EQ(all.size(), 6000U);
 }
 
-// A kernel that refuses getrandom.
+// Makes getrandom fail in this process. Returns false if the kernel cannot.
 bool refuse_getrandom() {
   std::array<sock_filter, 4> code{{
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),

@@ -1,4 +1,4 @@
-// The samplers as they are used: their laws, their grids, their ends.
+// The samplers of the public interface: distributions, grids, extreme values, and errors.
 #include "sotto/random/noise.hpp"
 
 #include <gtest/gtest.h>
@@ -21,8 +21,10 @@ using random_detail::Curve;
 double normal_cdf(double x) { return std::erfc(-x / std::sqrt(2.0)) / 2; }
 double laplace_cdf(double x) { return x < 0 ? std::exp(x) / 2 : 1 - std::exp(-x) / 2; }
 
-// χ² of counts against masses; cells that expect fewer than 20 are pooled. Returns how many standard deviations too large. That it is above 6 by
-// chance has probability 10⁻⁹ (the normal tail; the cube root of χ² is nearly normal from three cells on), in each test that asks.
+// Returns the χ² statistic of counts against probabilities, in standard deviations above its mean.
+// Cells that expect fewer than 20 counts are pooled. A correct sampler exceeds 6 with probability
+// 10⁻⁹, by the normal tail: the cube root of χ² is nearly normal from three cells on (Wilson and
+// Hilferty).
 double chi_squared(const std::map<double, double>& counts, double draws, const std::function<double(double)>& mass) {
   double pooled = draws;
   double pooled_mass = 1;
@@ -40,13 +42,13 @@ double chi_squared(const std::map<double, double>& counts, double draws, const s
     sum += std::pow(pooled - draws * pooled_mass, 2) / (draws * pooled_mass);
     ++cells;
   }
-  // Wilson and Hilferty: the cube root is nearly normal
+  // the cube root has mean 1 - share and variance share
   const double share = 2.0 / (9 * (cells - 1));
   return (std::cbrt(sum / (cells - 1)) - (1 - share)) / std::sqrt(share);
 }
 
-void law_of_rounded(NoiseKind kind, std::size_t draws) {
-  // a coarse grid: 16 steps a scale, so that tails of 5 scales have cells of their own
+void distribution_of_rounded(NoiseKind kind, std::size_t draws) {
+  // a coarse grid, about 14 steps a scale, so that cells at 5 scales still have counts
   const double scale = 1.7;
   const int grid = -3;
   const double step = std::ldexp(1.0, grid);
@@ -72,7 +74,7 @@ void law_of_rounded(NoiseKind kind, std::size_t draws) {
   EXPECT_LT(chi_squared(counts, static_cast<double>(draws), mass), 6);
 }
 
-void law_of_discrete(NoiseKind kind, double scale, std::size_t draws) {
+void distribution_of_discrete(NoiseKind kind, double scale, std::size_t draws) {
   const DiscreteNoise noise(kind, scale);
   std::map<double, double> counts;
   for (std::size_t i = 0; i < draws; ++i) ++counts[static_cast<double>(noise.draw())];
@@ -82,27 +84,29 @@ void law_of_discrete(NoiseKind kind, double scale, std::size_t draws) {
   EXPECT_LT(chi_squared(counts, static_cast<double>(draws), [&](double k) { return weight(k) / total; }), 6);
 }
 
-TEST(NoiseLaw, RoundedGaussian) { law_of_rounded(NoiseKind::gaussian, 10'000'000); }
-TEST(NoiseLaw, RoundedLaplace) { law_of_rounded(NoiseKind::laplace, 10'000'000); }
-TEST(NoiseLaw, DiscreteGaussian) {
-  for (const double scale : {0.4, 3.0, 150.0}) law_of_discrete(NoiseKind::gaussian, scale, 3'000'000);
+TEST(NoiseDistribution, RoundedGaussian) { distribution_of_rounded(NoiseKind::gaussian, 10'000'000); }
+TEST(NoiseDistribution, RoundedLaplace) { distribution_of_rounded(NoiseKind::laplace, 10'000'000); }
+TEST(NoiseDistribution, DiscreteGaussian) {
+  for (const double scale : {0.4, 3.0, 150.0}) distribution_of_discrete(NoiseKind::gaussian, scale, 3'000'000);
 }
-TEST(NoiseLaw, DiscreteLaplace) {
-  for (const double scale : {0.4, 3.0, 90.0}) law_of_discrete(NoiseKind::laplace, scale, 3'000'000);
+TEST(NoiseDistribution, DiscreteLaplace) {
+  for (const double scale : {0.4, 3.0, 90.0}) distribution_of_discrete(NoiseKind::laplace, scale, 3'000'000);
 }
-TEST(SlowNoiseLaw, RoundedGaussian) { law_of_rounded(NoiseKind::gaussian, 1'000'000'000); }
-TEST(SlowNoiseLaw, RoundedLaplace) { law_of_rounded(NoiseKind::laplace, 1'000'000'000); }
-TEST(SlowNoiseLaw, DiscreteGaussian) { law_of_discrete(NoiseKind::gaussian, 150, 1'000'000'000); }
-TEST(SlowNoiseLaw, DiscreteLaplace) { law_of_discrete(NoiseKind::laplace, 90, 1'000'000'000); }
+TEST(SlowNoiseDistribution, RoundedGaussian) { distribution_of_rounded(NoiseKind::gaussian, 1'000'000'000); }
+TEST(SlowNoiseDistribution, RoundedLaplace) { distribution_of_rounded(NoiseKind::laplace, 1'000'000'000); }
+TEST(SlowNoiseDistribution, DiscreteGaussian) { distribution_of_discrete(NoiseKind::gaussian, 150, 1'000'000'000); }
+TEST(SlowNoiseDistribution, DiscreteLaplace) { distribution_of_discrete(NoiseKind::laplace, 90, 1'000'000'000); }
 
-// The reference in whole numbers alone against the same masses.
-TEST(NoiseLaw, TheReferenceInWholeNumbers) {
+// The reference samplers in whole numbers, with the same test.
+TEST(NoiseDistribution, TheReferenceInWholeNumbers) {
   std::map<double, double> gaussian;
   std::map<double, double> laplace;
   constexpr int draws = 200'000;
   for (int i = 0; i < draws; ++i) {
-    ++gaussian[static_cast<double>(random_detail::plain_discrete_gaussian(Random::here(), 25, 4))];  // σ = 2.5
-    ++laplace[static_cast<double>(random_detail::plain_discrete_laplace(Random::here(), 7, 2))];     // b = 3.5
+    // σ = 2.5
+    ++gaussian[static_cast<double>(random_detail::plain_discrete_gaussian(Random::here(), 25, 4))];
+    // b = 3.5
+    ++laplace[static_cast<double>(random_detail::plain_discrete_laplace(Random::here(), 7, 2))];
   }
   const auto check = [&](const std::map<double, double>& counts, const std::function<double(double)>& weight) {
     double total = weight(0);
@@ -113,7 +117,7 @@ TEST(NoiseLaw, TheReferenceInWholeNumbers) {
   check(laplace, [](double k) { return std::exp(-std::abs(k) / 3.5); });
 }
 
-TEST(NoiseLaw, Arsinh) {
+TEST(NoiseDistribution, Arsinh) {
   const double sigma = 2;
   const double a = 9;
   const RoundedNoise noise = RoundedNoise::arsinh(sigma, a, -2);
@@ -148,7 +152,7 @@ TEST(NoiseGrid, IsBetweenTwoPowersOfTheScale) {
   }
 }
 
-TEST(NoiseEnds, SaturatesAtTheLimitOnBothSides) {
+TEST(NoiseExtremes, SaturatesAtTheLimitOnBothSides) {
   const RoundedNoise noise(NoiseKind::laplace, 1);
   EXPECT_EQ(noise.limit(), 0x1p43);
   EXPECT_EQ(noise.add(1e300), noise.limit());
@@ -158,25 +162,25 @@ TEST(NoiseEnds, SaturatesAtTheLimitOnBothSides) {
   for (const double x : values) EXPECT_EQ(x, -noise.limit());
 }
 
-TEST(NoiseEnds, ATinyValueIsJustTheNoise) {
+TEST(NoiseExtremes, ATinyValueAddsNothing) {
   const RoundedNoise noise(NoiseKind::gaussian, 1e300);
   for (int i = 0; i < 1000; ++i) EXPECT_LT(std::abs(noise.add(5e-324)), 1e302);
 }
 
-TEST(NoiseEnds, TheSmallestDiscreteNoiseIsNone) {
+TEST(NoiseExtremes, TheSmallestDiscreteNoiseIsZero) {
   for (const double scale : {5e-324, 1e-300, 1e-170, 1e-9}) {
     EXPECT_EQ(DiscreteNoise(NoiseKind::gaussian, scale).draw(), 0);
     EXPECT_EQ(DiscreteNoise(NoiseKind::laplace, scale).draw(), 0);
   }
 }
 
-TEST(NoiseEnds, RefusesWhatIsNoNumber) {
+TEST(NoiseExtremes, RefusesInvalidParametersAndValues) {
   const RoundedNoise noise(NoiseKind::gaussian, 1);
   EXPECT_THROW((void)noise.add(std::nan("")), InvalidValue);
   EXPECT_THROW((void)noise.add(INFINITY), InvalidValue);
   std::vector<double> values{1, 2, -INFINITY};
   EXPECT_THROW(noise.add(values), InvalidValue);
-  EXPECT_EQ(values[0], 1);  // nothing was touched
+  EXPECT_EQ(values[0], 1);  // no value was changed
   EXPECT_THROW(RoundedNoise(NoiseKind::gaussian, 0), InvalidValue);
   EXPECT_THROW(RoundedNoise(NoiseKind::gaussian, -1), InvalidValue);
   EXPECT_THROW(RoundedNoise(NoiseKind::gaussian, std::nan("")), InvalidValue);
@@ -188,7 +192,8 @@ TEST(NoiseEnds, RefusesWhatIsNoNumber) {
   EXPECT_THROW((void)bernoulli(1.5), InvalidValue);
 }
 
-// The same words on neighbouring values: the outputs differ by Δ rounded up to the grid at most, on fine and coarse grids.
+// Equal words on neighbouring values: the outputs differ by at most Δ, rounded up to the grid, on
+// fine and coarse grids.
 TEST(NoiseReplay, NeighboursStayWithinTheSensitivity) {
   testing::Stream pick(7);
   for (int pair = 0; pair < 10'000; ++pair) {
@@ -224,7 +229,7 @@ TEST(Coins, HaveTheirProbabilities) {
   EXPECT_FALSE(bernoulli(0.0));
 }
 
-// p's own binary digits decide, however small p is.
+// The binary digits of p decide, for every p.
 TEST(Coins, ADoubleIsItsOwnProbability) {
   using testing::Script;
   const auto toss = [](double p, std::vector<std::uint64_t> words) {
@@ -238,11 +243,11 @@ TEST(Coins, ADoubleIsItsOwnProbability) {
   EXPECT_TRUE(toss(5e-324, std::vector<std::uint64_t>(17, 0)));
 }
 
-TEST(Coins, UniformLeavesOutWhatWouldBeUneven) {
+TEST(Coins, UniformRejectsSurplusWords) {
   using testing::Script;
-  // 2^64 = 3·k + 1: of the 2^64 low parts the one below 1 is refused
+  // 2^64 = 3·k + 1, so one low part of 2^64 is rejected, that below 1
   Script bits({0, 0x5555555555555556, 0xffffffffffffffff});
-  EXPECT_EQ(random_detail::uniform_below(bits, 3), 1U);  // 0 is refused; 3 · 0x5…56 = 2^64 + 2
+  EXPECT_EQ(random_detail::uniform_below(bits, 3), 1U);  // 0 is rejected; 3 · 0x5…56 = 2^64 + 2
   EXPECT_EQ(random_detail::uniform_below(bits, 3), 2U);
   std::map<std::uint64_t, int> counts;
   for (int i = 0; i < 60'000; ++i) ++counts[uniform_below(6)];
@@ -250,7 +255,7 @@ TEST(Coins, UniformLeavesOutWhatWouldBeUneven) {
   for (const auto& [value, count] : counts) EXPECT_NEAR(count, 10'000, 600) << value;
 }
 
-TEST(PoissonSampling, SkipsHaveTheGeometricLaw) {
+TEST(PoissonSampling, SkipsAreGeometric) {
   for (const double q : {0.9, 0.3, 0.01}) {
     const PoissonSample sample(q);
     std::map<double, double> counts;

@@ -1,5 +1,5 @@
-// The same random words on neighbouring inputs, each coordinate with a stream of its own: whatever the words, outputs differ by at
-// most the inputs' distance, rounded up to the grid.
+// Replays: equal random words on neighbouring inputs, with a separate stream for each coordinate.
+// For all words, the outputs differ by at most the distance of the inputs, rounded up to the grid.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -18,7 +18,7 @@ using testing::Stream;
 
 constexpr int pairs = 10'000;
 
-// Fixed words in front, and others from the back, where a source has one.
+// A source with fixed words in front and a separate stream for extra words, like Random.
 class Words {
  public:
   explicit Words(std::uint64_t seed) : back_(~seed) {
@@ -26,22 +26,22 @@ class Words {
     for (std::uint64_t& word : front_) word = front.word();
   }
   std::uint64_t word() { return front_.at(next_++); }
-  std::uint64_t more() {
-    ++more_;
+  std::uint64_t extra_word() {
+    ++extra_;
     return back_.word();
   }
-  [[nodiscard]] std::span<const std::uint64_t> ahead() const { return std::span(front_).subspan(next_); }
-  void take(std::size_t n) { next_ += n; }
-  [[nodiscard]] std::size_t used() const { return next_ + more_; }
+  [[nodiscard]] std::span<const std::uint64_t> front_words() const { return std::span(front_).subspan(next_); }
+  void consume(std::size_t n) { next_ += n; }
+  [[nodiscard]] std::size_t used() const { return next_ + extra_; }
 
  private:
   std::vector<std::uint64_t> front_ = std::vector<std::uint64_t>(256);
   Stream back_;
   std::size_t next_ = 0;
-  std::size_t more_ = 0;
+  std::size_t extra_ = 0;
 };
 
-// Whole numbers of a unit, so that sums and differences are exact.
+// Returns a random whole number of `bits` bits with a sign, so that sums and differences are exact.
 double whole(Stream& pick, int bits) { return static_cast<double>(pick.word() >> (64 - bits)) - std::ldexp(1.0, bits - 1); }
 
 struct Setting {
@@ -52,7 +52,7 @@ struct Setting {
   int grid;
 };
 
-// In grid steps.
+// Returns a rounded sum in grid steps.
 double replayed(const Setting& s, double value, std::uint64_t seed) {
   Stream bits(seed);
   const Rounding rounding{value, s.grid, s.shape, s.scale, s.bend, random_detail::unit_of(s.curve)};
@@ -60,7 +60,8 @@ double replayed(const Setting& s, double value, std::uint64_t seed) {
                                      random_detail::half_unit_of(rounding));
 }
 
-// Values of about 2^12 units and moves of up to 2^8 of them, on a grid that is a quarter of a unit to 2^12 units.
+// Compares pairs of values of about 2^12 units whose distance is at most 2^8 units, on grids from a
+// quarter of a unit to 2^12 units.
 void check_pairs(const std::function<Setting(Stream&, int)>& setting, const std::function<int(const Setting&)>& unit_of, int count) {
   Stream pick(11);
   for (int pair = 0; pair < count; ++pair) {
@@ -76,7 +77,7 @@ void check_pairs(const std::function<Setting(Stream&, int)>& setting, const std:
     const double second = replayed(s, moved, seed);
     ASSERT_TRUE(std::isfinite(first));
     ASSERT_LE(std::abs(second - first), most) << "pair " << pair << " scale " << s.scale << " grid " << s.grid;
-    // noise is added: a larger value never gives a smaller output
+    // the output is monotone in the value
     ASSERT_GE((second - first) * delta, 0) << "pair " << pair;
   }
 }
@@ -108,7 +109,7 @@ TEST(Replay, ArsinhNoise) {
       [](const Setting&) { return 0; }, pairs);
 }
 
-// Each coordinate has its stream; the release's distance is the sum over coordinates, for L1, and per coordinate for all norms.
+// Each coordinate has its own stream. The bound holds for each coordinate, hence for every norm.
 TEST(Replay, VectorsOfNumbers) {
   Stream pick(12);
   constexpr std::size_t coordinates = 8;
@@ -130,8 +131,9 @@ TEST(Replay, VectorsOfNumbers) {
   }
 }
 
-// Vectors as they are released, all coordinates from one stream. Unless a rounding was in doubt, the words that are used do not depend on
-// the values, and a move by whole steps moves every output by as much.
+// Vectors as RoundedNoise::add releases them, all coordinates from one source. Unless a rounding
+// needed refinement, the words that are used do not depend on the values, and values moved by whole
+// steps have outputs moved by equally many.
 TEST(Replay, BatchesOfNeighbours) {
   Stream pick(13);
   int equal_use = 0;
@@ -152,14 +154,15 @@ TEST(Replay, BatchesOfNeighbours) {
     Words two(seed);
     random_detail::add_rounded(one, batch, first);
     random_detail::add_rounded(two, batch, second);
-    if (one.used() != two.used()) continue;  // a rounding in doubt took more words
+    if (one.used() != two.used()) continue;  // a rounding needed refinement
     ++equal_use;
-    for (std::size_t i = 0; i < first.size(); ++i) ASSERT_EQ(second[i] - first[i], 0.75) << i;  // a multiple of the grid
+    // a multiple of the grid
+    for (std::size_t i = 0; i < first.size(); ++i) ASSERT_EQ(second[i] - first[i], 0.75) << i;
   }
   EXPECT_GT(equal_use, batches - 20);
 }
 
-TEST(Replay, DiscreteNoiseDoesNotKnowTheValue) {
+TEST(Replay, DiscreteNoiseDoesNotDependOnTheValue) {
   Stream pick(14);
   for (const double scale : {1e-300, 0.1, 3.0, 1000.0, 0x1p40}) {
     for (const Curve curve : {Curve::gaussian, Curve::laplace}) {
@@ -179,7 +182,7 @@ TEST(Replay, DiscreteNoiseDoesNotKnowTheValue) {
   }
 }
 
-// At the ends of the grid both saturate; on the way there the distance holds.
+// Both outputs saturate beyond the largest multiple; near it the bound still holds.
 TEST(Replay, AtTheEndsOfTheGrid) {
   Stream pick(15);
   int saturated = 0;
@@ -187,7 +190,7 @@ TEST(Replay, AtTheEndsOfTheGrid) {
     const int grid = static_cast<int>(pick.word() % 1600) - 800;
     const Setting s{pair % 2 == 0 ? Curve::gaussian : Curve::laplace, Shape::linear, std::ldexp(1.3, grid + 10), 0, grid};
     const double sign = pick.word() % 2 == 0 ? 1 : -1;
-    // within 2^13 steps of the limit, in whole steps, or far beyond
+    // within 2^13 steps of the limit, by whole steps, or far beyond it
     const double off = whole(pick, 14);
     const double value =
         sign * (pair % 5 == 0 ? std::ldexp(1.0, grid + 60 + static_cast<int>(pick.word() % 100)) : std::ldexp(0x1p53 - 2 * std::abs(off), grid));

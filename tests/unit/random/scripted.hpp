@@ -1,4 +1,5 @@
-// Bits that a test chooses. They exist here alone: release code has one source, and it cannot be seeded.
+// Sources of words that a test chooses, in the place of Random, which cannot be seeded. Release
+// code cannot use them.
 #pragma once
 
 #include <cstdint>
@@ -12,21 +13,21 @@
 
 namespace sotto::testing {
 
-/// Two streams: words in front, as given, and words from the back.
+/// A source with fixed words in front and fixed extra words.
 class Script {
  public:
   explicit Script(std::vector<std::uint64_t> words, std::vector<std::uint64_t> back = {}) : words_(std::move(words)), back_(std::move(back)) {}
-  std::uint64_t word() { return take_one(words_, next_); }
-  std::uint64_t more() { return take_one(back_, next_back_); }
-  [[nodiscard]] std::span<const std::uint64_t> ahead() const {
+  std::uint64_t word() { return next_of(words_, next_); }
+  std::uint64_t extra_word() { return next_of(back_, next_back_); }
+  [[nodiscard]] std::span<const std::uint64_t> front_words() const {
     if (next_ == words_.size()) throw std::out_of_range("the script has no more words");
     return std::span(words_).subspan(next_);
   }
-  void take(std::size_t n) { next_ += n; }
+  void consume(std::size_t n) { next_ += n; }
   [[nodiscard]] std::pair<std::size_t, std::size_t> used() const { return {next_, next_back_}; }
 
  private:
-  static std::uint64_t take_one(const std::vector<std::uint64_t>& words, std::size_t& next) {
+  static std::uint64_t next_of(const std::vector<std::uint64_t>& words, std::size_t& next) {
     if (next == words.size()) throw std::out_of_range("the script has no more words");
     return words[next++];
   }
@@ -36,13 +37,14 @@ class Script {
   std::size_t next_back_ = 0;
 };
 
-/// Some words, then eight times the same word, then its opposite for ever: with ones or zeros it stands for a point next to the end
-/// of an interval of bits. (The end itself might be a tie, which bits drawn at random never are.)
+/// A source of some words, then `rest` eight times, then its complement without end. If `rest` is
+/// all ones or all zeros, that is a point next to the end of an interval of bits. The end itself
+/// could be a tie, which random bits are with probability zero.
 class Prefix {
  public:
   Prefix(std::vector<std::uint64_t> words, std::uint64_t rest) : words_(std::move(words)), rest_(rest) { words_.insert(words_.end(), 8, rest); }
   std::uint64_t word() { return next_ < words_.size() ? words_[next_++] : ~rest_; }
-  std::uint64_t more() { return word(); }
+  std::uint64_t extra_word() { return word(); }
 
  private:
   std::vector<std::uint64_t> words_;
@@ -50,7 +52,7 @@ class Prefix {
   std::size_t next_ = 0;
 };
 
-/// A stream that a seed fixes, for replays (SplitMix64).
+/// A pseudo-random source from a seed, for replays (SplitMix64).
 class Stream {
  public:
   explicit Stream(std::uint64_t seed) : state_(seed) {}
@@ -60,7 +62,7 @@ class Stream {
     z = (z ^ (z >> 27U)) * 0x94d049bb133111ebU;
     return z ^ (z >> 31U);
   }
-  std::uint64_t more() { return word(); }
+  std::uint64_t extra_word() { return word(); }
 
  private:
   std::uint64_t state_;

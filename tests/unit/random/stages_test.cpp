@@ -1,12 +1,13 @@
-// Exactness, stage by stage: every table entry, and every bit string to a fixed depth. A stage's decisions are monotone in its
-// bits, so a cell of bit strings is decided when its first and last string are decided alike.
+// Exactness of the samplers, stage by stage: every table entry, and every bit string to a fixed
+// depth. The decisions of a stage are monotone in its bits, so a cell (all strings with a common
+// beginning) is decided if its first and its last string have the same decision.
 #include <gtest/gtest.h>
 
 #include <map>
 
 #include "scripted.hpp"
-#include "sotto/numerics/elementary.hpp"
-#include "sotto/numerics/normal.hpp"
+#include "numerics/api/elementary.hpp"
+#include "numerics/api/normal.hpp"
 
 namespace sotto {
 namespace {
@@ -36,7 +37,7 @@ class Stages : public ::testing::TestWithParam<Case> {
     const Real z = y / Real(table.tau);
     return exp(-(table.curve == Curve::gaussian ? z * z / Real(2) : z));
   }
-  // the sum of S f over column i: an integral, or the mean over its whole numbers
+  // S f over an interval: its integral, or for whole numbers the sum times their distance
   [[nodiscard]] Real mass(double first, double width) const {
     if (!table.real) {
       Real sum = 0;
@@ -53,21 +54,22 @@ class Stages : public ::testing::TestWithParam<Case> {
 
 TEST_P(Stages, WeightsAreOnTheRightSideOfTheCurve) {
   const double last = table.real ? 1 : 1 - std::ldexp(1.0, -table.fraction);
-  for (std::uint32_t i = 0; i < table.columns; ++i) {
+  for (std::uint32_t i = 0; i < table.column_count; ++i) {
     const Real high = scale() * curve(static_cast<double>(i));
     const Real low = scale() * curve(i + last);
     EXPECT_GE(table.weight[i], high.upper()) << i;
-    EXPECT_LE(table.weight[i] - 2, high.lower()) << i;  // and not far off
+    EXPECT_LE(table.weight[i] - 2, high.lower()) << i;  // and rounded up by less than 2
     EXPECT_LE(table.weight[i] * 251.0 / 256, low.lower()) << i;
   }
-  for (std::uint32_t i = table.columns; i < random_detail::last_item; ++i) EXPECT_EQ(table.weight[i], 0U);
-  const double start = table.columns;
-  EXPECT_GE(table.tail, (scale() * Real(2) * Real(std::ldexp(1.0, table.strip)) * curve(start)).upper());
-  EXPECT_GE(table.left, table.tail);
-  EXPECT_LT(table.left, random_detail::all_weight / 100);
-  EXPECT_LT(table.tail, random_detail::all_weight / 1000);  // rare, so that its time tells little
-  // a strip later the curve is at most half
-  EXPECT_LE((Real(2) * curve(start + std::ldexp(1.0, table.strip))).upper(), curve(start).lower() + 1e-300);
+  for (std::uint32_t i = table.column_count; i < random_detail::last_item; ++i) EXPECT_EQ(table.weight[i], 0U);
+  const double start = table.column_count;
+  EXPECT_GE(table.tail_weight, (scale() * Real(2) * Real(std::ldexp(1.0, table.strip_bits)) * curve(start)).upper());
+  EXPECT_GE(table.last_weight, table.tail_weight);
+  EXPECT_LT(table.last_weight, random_detail::all_weight / 100);
+  // rare, so that its time reveals little
+  EXPECT_LT(table.tail_weight, random_detail::all_weight / 1000);
+  // the curve is at most half as high one strip later
+  EXPECT_LE((Real(2) * curve(start + std::ldexp(1.0, table.strip_bits))).upper(), curve(start).lower() + 1e-300);
 }
 
 TEST_P(Stages, TheSlotsHoldEveryItemsWeightExactly) {
@@ -79,10 +81,10 @@ TEST_P(Stages, TheSlotsHoldEveryItemsWeightExactly) {
     held[slot ^ (table.entry[slot] & random_detail::slot_mask)] += (1U << random_detail::position_bits) - threshold;
   }
   for (std::uint32_t i = 0; i < random_detail::last_item; ++i) EXPECT_EQ(held[i], table.weight[i]) << i;
-  EXPECT_EQ(held[random_detail::last_item], table.left);
+  EXPECT_EQ(held[random_detail::last_item], table.last_weight);
 }
 
-// every slot, at its threshold and beside it
+// Every slot, at its threshold and next to it.
 TEST_P(Stages, AWordPicksItsItem) {
   for (std::uint32_t slot = 0; slot <= random_detail::last_item; ++slot) {
     const std::uint32_t threshold = table.entry[slot] >> random_detail::slot_bits;
@@ -94,18 +96,18 @@ TEST_P(Stages, AWordPicksItsItem) {
   }
 }
 
-// All 2^30 choices of an item: each item exactly as often as its weight.
+// Over all 2^30 choices of an item, each item occurs exactly as often as its weight says.
 TEST(Word, PicksEveryItemByItsWeightOverAllItsBits) {
   for (const Curve curve : {Curve::gaussian, Curve::laplace}) {
     const Table& table = random_detail::real_table(curve);
     std::vector<std::uint32_t> counts(random_detail::last_item + 1);
     for (std::uint64_t word = 0; word < random_detail::all_weight; ++word) ++counts[random_detail::item_of(table, word)];
     for (std::uint32_t i = 0; i < random_detail::last_item; ++i) ASSERT_EQ(counts[i], table.weight[i]) << i;
-    EXPECT_EQ(counts[random_detail::last_item], table.left);
+    EXPECT_EQ(counts[random_detail::last_item], table.last_weight);
   }
 }
 
-// The parts of a word do not overlap and fill it.
+// The parts of a word do not overlap, and together they are the whole word.
 TEST(Word, ItsPartsAreApart) {
   const std::uint64_t slot = random_detail::slot_mask;
   const std::uint64_t position = std::uint64_t{random_detail::position_mask} << random_detail::slot_bits;
@@ -120,37 +122,40 @@ TEST(Word, ItsPartsAreApart) {
   EXPECT_EQ(random_detail::ordinate_of(~ordinate), 0U);
 }
 
-// The last item shares its weight between the tail and nothing: the picks at the border.
+// The weight of the last item is divided between the tail and a rejection; these are the words at
+// the border.
 TEST_P(Stages, TheLastItemIsTheTailByItsWeight) {
   const auto is_tail = [&](std::uint32_t pick) {
-    // a word whose product with `left` has `pick` for its high part, and a low part that is not refused
+    // a word whose product with last_weight has the high part `pick` and a low part that is
+    // accepted
     __extension__ using Wide = unsigned __int128;
-    const auto word = static_cast<std::uint64_t>(((static_cast<Wide>(pick) << 64U) + ones) / table.left);
-    std::uint64_t first = 0;  // a word that picks the last item
+    const auto word = static_cast<std::uint64_t>(((static_cast<Wide>(pick) << 64U) + ones) / table.last_weight);
+    std::uint64_t first = 0;  // a word that chooses the last item
     while (random_detail::item_of(table, first) != random_detail::last_item) first += 0x4001;
-    std::uint64_t column = 0;  // and one that picks column 0, for the next try
+    std::uint64_t column = 0;  // a word that chooses column 0, for the draw after a rejection
     while (random_detail::item_of(table, column) != 0) ++column;
     Prefix bits({first, word, ones, 0, 0, column}, 0);
     const auto [y, negative] = random_detail::draw(bits, table);
-    return y.head >= static_cast<std::uint64_t>(table.columns) << static_cast<unsigned>(table.fraction);
+    return y.head >= static_cast<std::uint64_t>(table.column_count) << static_cast<unsigned>(table.fraction);
   };
-  if (curve(static_cast<double>(table.columns)).upper() > 1e-15) {
+  if (curve(static_cast<double>(table.column_count)).upper() > 1e-15) {
     EXPECT_TRUE(is_tail(0));
-    EXPECT_TRUE(is_tail(table.tail - 1));
+    EXPECT_TRUE(is_tail(table.tail_weight - 1));
   }
-  EXPECT_FALSE(is_tail(table.tail));
-  EXPECT_FALSE(is_tail(table.left - 1));
+  EXPECT_FALSE(is_tail(table.tail_weight));
+  EXPECT_FALSE(is_tail(table.last_weight - 1));
 }
 
-// Each column: 2^6 cells of y times 2^3 of V within each of its five last ordinates, the others being sure. Kept for certain <=
-// exact <= kept for certain + undecided.
-TEST_P(Stages, EveryColumnKeepsWhatLiesBelowTheCurve) {
+// Each column has 2^6 cells of y times 2^3 cells of V within each of the last five ordinates;
+// smaller ones are always accepted. The exact area lies between the accepted cells and the accepted
+// and undecided ones.
+TEST_P(Stages, EveryColumnAcceptsTheAreaBelowTheCurve) {
   const int y_bits = std::min(table.fraction, 6);
   constexpr int v_bits = 3;
   double worst = 0;
-  for (std::uint32_t i = 0; i < table.columns; i += i < 40 ? 1 : 7) {
+  for (std::uint32_t i = 0; i < table.column_count; i += i < 40 ? 1 : 7) {
     const double part = table.weight[i] / 256.0;
-    double kept = part * random_detail::sure_ordinates;
+    double accepted = part * random_detail::sure_ordinates;
     double undecided = 0;
     const double cell = part * std::ldexp(1.0, -y_bits - v_bits);
     for (std::uint32_t ordinate = random_detail::sure_ordinates; ordinate < 256; ++ordinate) {
@@ -166,28 +171,29 @@ TEST_P(Stages, EveryColumnKeepsWhatLiesBelowTheCurve) {
           };
           const bool first = at(0);
           const bool last = at(ones);
-          if (first && last) kept += cell;
+          if (first && last) accepted += cell;
           if (first != last) undecided += cell;
           ASSERT_FALSE(!first && last) << "not monotone";
         }
       }
     }
     const Real exact = mass(i, 1);
-    EXPECT_LE(kept, exact.upper() * (1 + 1e-9)) << i;
-    EXPECT_GE(kept + undecided, exact.lower() * (1 - 1e-9)) << i;
+    EXPECT_LE(accepted, exact.upper() * (1 + 1e-9)) << i;
+    EXPECT_GE(accepted + undecided, exact.lower() * (1 - 1e-9)) << i;
     worst = std::max(worst, undecided / table.weight[i]);
   }
-  EXPECT_LT(worst, 0.002);  // a mutant must move a column by less than this share to hide
+  // the test finds every error that changes a column by more than this share
+  EXPECT_LT(worst, 0.002);
 }
 
-// The tail, strip by strip.
-TEST_P(Stages, EveryStripKeepsWhatLiesBelowTheCurve) {
-  const int y_bits = std::min(8, table.strip + table.fraction);
+// The same bounds on the area for each strip of the tail.
+TEST_P(Stages, EveryStripAcceptsTheAreaBelowTheCurve) {
+  const int y_bits = std::min(8, table.strip_bits + table.fraction);
   constexpr int v_bits = 8;
   for (std::uint64_t j = 0; j < 6; ++j) {
-    double kept = 0;
+    double accepted = 0;
     double undecided = 0;
-    const double cell = table.tail * std::ldexp(1.0, -y_bits - v_bits - static_cast<int>(j) - 1);
+    const double cell = table.tail_weight * std::ldexp(1.0, -y_bits - v_bits - static_cast<int>(j) - 1);
     for (std::uint64_t y = 0; y < 1U << y_bits; ++y) {
       for (std::uint64_t v = 0; v < 1U << v_bits; ++v) {
         const auto at = [&](std::uint64_t rest) {
@@ -200,15 +206,15 @@ TEST_P(Stages, EveryStripKeepsWhatLiesBelowTheCurve) {
         };
         const bool first = at(0);
         const bool last = at(ones);
-        if (first && last) kept += cell;
+        if (first && last) accepted += cell;
         if (first != last) undecided += cell;
       }
     }
-    const double width = std::ldexp(1.0, table.strip);
-    const Real exact = mass(table.columns + static_cast<double>(j) * width, width);
-    EXPECT_LE(kept, exact.upper() * (1 + 1e-9)) << j;
-    EXPECT_GE(kept + undecided, exact.lower() * (1 - 1e-9)) << j;
-    EXPECT_LT(undecided, 0.03 * table.tail);
+    const double width = std::ldexp(1.0, table.strip_bits);
+    const Real exact = mass(table.column_count + static_cast<double>(j) * width, width);
+    EXPECT_LE(accepted, exact.upper() * (1 + 1e-9)) << j;
+    EXPECT_GE(accepted + undecided, exact.lower() * (1 - 1e-9)) << j;
+    EXPECT_LT(undecided, 0.03 * table.tail_weight);
   }
 }
 
@@ -221,8 +227,8 @@ INSTANTIATE_TEST_SUITE_P(Tables, Stages,
                                            Case{"discrete_laplace_700", Curve::laplace, 700.0 / 8, false, 3}),
                          [](const auto& one) { return std::string(one.param.name); });
 
-// Rounding: 2^12 cells of the noise's bits, in a few columns, for grids finer and coarser than the noise.
-TEST(Rounding, EveryCellRoundsAsTheExactSum) {
+// 2^12 cells of the noise's bits in a few columns, for grids finer and coarser than the noise.
+TEST(Rounding, EveryCellRoundsLikeTheExactSum) {
   for (const Curve curve : {Curve::gaussian, Curve::laplace}) {
     const Table& table = random_detail::real_table(curve);
     const int unit = random_detail::unit_of(curve);
@@ -234,7 +240,7 @@ TEST(Rounding, EveryCellRoundsAsTheExactSum) {
             int undecided = 0;
             for (std::uint64_t cell = 0; cell < 4096; ++cell) {
               const auto at = [&](std::uint64_t rest) {
-                // head of the cell's first or last point, as a word that picks nothing: through the exact route
+                // the first or the last point of the cell, rounded by round_exactly()
                 Position y{column << 25U | cell << 13U | rest >> 51U, 25, true, {}};
                 Prefix bits({}, rest);
                 return random_detail::round_exactly(bits, rounding, cell % 2 == 1, y);
@@ -254,9 +260,9 @@ TEST(Rounding, EveryCellRoundsAsTheExactSum) {
               ASSERT_LE(low.lower(), (first + 0.5) * step + 1e-13);
               ASSERT_GE(high.upper(), (first - 0.5) * step - 1e-13);
               ASSERT_LE(high.lower(), (first + 0.5) * step + 1e-13);
-              // and the doubles say the same where they say anything
-              const double twice = std::ldexp(static_cast<double>(column * 4096 + cell), 14) + 1;
-              const auto attempt = random_detail::try_round(value / step, random_detail::half_unit_of(rounding), cell % 2 == 1 ? -twice : twice);
+              // if the doubles are sure, they agree
+              const double midpoint = std::ldexp(static_cast<double>(column * 4096 + cell), 14) + 1;
+              const auto attempt = random_detail::try_round(value / step, random_detail::half_unit_of(rounding), cell % 2 == 1 ? -midpoint : midpoint);
               if (attempt.sure) {
                 ASSERT_EQ(attempt.whole, first);
               }
@@ -270,8 +276,8 @@ TEST(Rounding, EveryCellRoundsAsTheExactSum) {
   }
 }
 
-// Where the boundary between two multiples lies within what is known of y, more bits are asked for.
-TEST(Rounding, AnIntervalThatRoundsBothWaysIsNotDecided) {
+// If the boundary between two multiples lies within the interval of y, refinement is needed.
+TEST(Rounding, AnIntervalThatRoundsBothWaysIsUndecided) {
   for (const bool negative : {false, true}) {
     for (const std::uint64_t head : {std::uint64_t{1} << 20U, (std::uint64_t{300} << 25U) + 12345}) {
       Position y{head, random_detail::real_fraction, true};
@@ -279,18 +285,19 @@ TEST(Rounding, AnIntervalThatRoundsBothWaysIsNotDecided) {
       const double middle = std::ldexp(2 * static_cast<double>(head) + 1, -random_detail::real_fraction - 1 - 8);
       const random_detail::Rounding rounding{negative ? 0.5 + middle : 0.5 - middle, 0, random_detail::Shape::linear, 1, 0, -8};
       EXPECT_EQ(random_detail::rounded(rounding, negative, y), std::nullopt);
-      y.more = {0};
+      y.lower_words = {0};
       EXPECT_EQ(random_detail::rounded(rounding, negative, y), negative ? 1.0 : 0.0);
-      y.more = {ones};
+      y.lower_words = {ones};
       EXPECT_EQ(random_detail::rounded(rounding, negative, y), negative ? 0.0 : 1.0);
       const double half_unit = random_detail::half_unit_of(rounding);
-      const double twice = 2 * static_cast<double>(head) + 1;
-      EXPECT_FALSE(random_detail::try_round(rounding.value, half_unit, negative ? -twice : twice).sure);
+      const double midpoint = 2 * static_cast<double>(head) + 1;
+      EXPECT_FALSE(random_detail::try_round(rounding.value, half_unit, negative ? -midpoint : midpoint).sure);
     }
   }
 }
 
-// A word of which the doubles are sure rounds alike however its bits go on, on grids so fine that many are in doubt.
+// If the doubles are sure of a word, every continuation of its bits has the same rounding. The
+// grids are so fine that many words are not sure.
 TEST(Rounding, ASureWordIsSureForEveryContinuation) {
   testing::Stream stream(11);
   for (const Curve curve : {Curve::gaussian, Curve::laplace}) {
@@ -298,32 +305,32 @@ TEST(Rounding, ASureWordIsSureForEveryContinuation) {
     for (const int finer : {24, 23, 21}) {
       const int grid = random_detail::unit_of(curve) - finer;
       int sure = 0;
-      int open = 0;
+      int unsure = 0;
       for (int i = 0; i < 4000; ++i) {
         const double value = static_cast<double>(i) * 0.37;
         const random_detail::Rounding rounding{value, grid, random_detail::Shape::linear, 1.3, 0, random_detail::unit_of(curve)};
         const double half_unit = random_detail::half_unit_of(rounding);
         const std::uint64_t word = stream.word();
         const random_detail::Attempt attempt =
-            random_detail::try_word(table, word, std::ldexp(value, -grid), half_unit, random_detail::certain_of(half_unit));
-        ++(attempt.sure ? sure : open);
+            random_detail::try_word(table, word, std::ldexp(value, -grid), half_unit, random_detail::sure_distance_of(half_unit));
+        ++(attempt.sure ? sure : unsure);
         if (!attempt.sure) continue;
         const std::uint64_t head = (static_cast<std::uint64_t>(random_detail::item_of(table, word)) << random_detail::abscissa_bits) |
                                    (word >> random_detail::abscissa_shift);
-        for (const std::uint64_t more : {std::uint64_t{0}, ones}) {
-          const Position y{head, table.fraction, true, {more}};
+        for (const std::uint64_t lower_word : {std::uint64_t{0}, ones}) {
+          const Position y{head, table.fraction, true, {lower_word}};
           ASSERT_EQ(random_detail::rounded(rounding, random_detail::is_negative(word), y), attempt.whole) << grid << " " << i;
         }
       }
       EXPECT_GT(sure, 100);
-      EXPECT_GT(open, 30);
+      EXPECT_GT(unsure, 30);
     }
   }
 }
 
 // All draws of a fixed stream, one by one and eight at a time.
-TEST(Rounding, BatchesGiveWhatSingleDrawsGive) {
-  if (!random_detail::is_wide()) GTEST_SKIP() << "no AVX-512 here";
+TEST(Rounding, BatchesEqualSingleDraws) {
+  if (!random_detail::has_avx512()) GTEST_SKIP() << "no AVX-512 here";
   for (const Curve curve : {Curve::gaussian, Curve::laplace}) {
     for (const int grid : {-40, -10, 0, 3}) {
       std::vector<std::uint64_t> words;
@@ -338,8 +345,8 @@ TEST(Rounding, BatchesGiveWhatSingleDrawsGive) {
       std::vector<double> eight = one;
       Script first(words, back);
       Script second(words, back);
-      random_detail::add_plain(first, batch, one);
-      random_detail::add_wide(second, batch, eight);
+      random_detail::add_one_by_one(first, batch, one);
+      random_detail::add_avx512(second, batch, eight);
       EXPECT_EQ(one, eight);
       EXPECT_EQ(first.used(), second.used());
     }

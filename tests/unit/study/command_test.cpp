@@ -155,7 +155,7 @@ class Command : public testing::Test {
 };
 class SlowCommand : public Command {};
 
-TEST_F(Command, AskedFiftyTimesItGivesOneAnswerUnderOneCharge) {
+TEST_F(Command, FiftyRunsGiveOneAnswerUnderOneCharge) {
   const Said first = say("s.toml");
   ASSERT_EQ(first.status, 0);
   ASSERT_FALSE(first.out.empty());
@@ -165,7 +165,7 @@ TEST_F(Command, AskedFiftyTimesItGivesOneAnswerUnderOneCharge) {
   EXPECT_EQ(Ledger::open(place()).entries().size(), 1U);
 }
 
-TEST_F(Command, AskedAnewAgainAndAgainItIsRefusedOnceTheBudgetIsSpent) {
+TEST_F(Command, NewRequestsAreRefusedOnceTheBudgetIsSpent) {
   Ledger ledger = Ledger::open(place());
   ledger.charge("all but a little", "", gaussian(0.7142857142857143));  // rho = 0.98
   std::set<std::string> answers;
@@ -183,7 +183,7 @@ TEST_F(Command, AskedAnewAgainAndAgainItIsRefusedOnceTheBudgetIsSpent) {
   EXPECT_LE(ledger.filter().spent().amount, 1.0000001);
 }
 
-TEST_F(Command, DryItSaysWhatIsLeftAfterOrExits3WhereItWouldBeRefused) {
+TEST_F(Command, ADryRunShowsTheRemainingBudgetOrExits3) {
   const Said fits = say("s.toml", {"--dry-run"});
   EXPECT_EQ(fits.status, 0);
   EXPECT_NE(fits.out.find("\"admitted\":true"), std::string::npos) << fits.out;
@@ -195,7 +195,7 @@ TEST_F(Command, DryItSaysWhatIsLeftAfterOrExits3WhereItWouldBeRefused) {
   EXPECT_EQ(Ledger::open(place()).entries().size(), 1U);
 }
 
-TEST_F(Command, AnAnswerThatCouldNotBeShownIsKept) {
+TEST_F(Command, AnAnswerThatCouldNotBePrintedIsStored) {
   const std::string line = std::string(SOTTO_COMMAND_PATH) + " run " + (folder / "s.toml").string() + " --quiet --catalogue " + folder.string() +
                            " --duckdb " + libduckdb + " > /dev/full 2>/dev/null";
   EXPECT_NE(std::system(line.c_str()), 0);
@@ -263,7 +263,7 @@ TEST_F(Command, AStudyCannotBringItsDataOrItsLedger) {
   }
   for (const char* line :
        {"source = \"salaries.csv\"", "ledger = \"own.sotto\"", "postgresql = \"host=192.0.2.1\"", "host = \"192.0.2.1\"", "unit = \"row\""}) {
-    EXPECT_NE(says(std::string("data = \"people\"\n") + line + "\n" + query, "--catalogue " + folder.string()).find("the curator's to say"),
+    EXPECT_NE(says(std::string("data = \"people\"\n") + line + "\n" + query, "--catalogue " + folder.string()).find("belongs into the curator's data file"),
               std::string::npos)
         << line;
   }
@@ -297,8 +297,8 @@ TEST_F(Command, ALedgerPaysForTheSourceItWasMadeForAlone) {
   EXPECT_NE(says(file("q.csv", "row")).find("pays for"), std::string::npos);
 }
 
-TEST_F(Command, KilledAtAnyMomentItNeverShowsWhatIsNotKeptNorChargesTwice) { kill_rounds(30); }
-TEST_F(SlowCommand, KilledAtAnyMomentItNeverShowsWhatIsNotKeptNorChargesTwiceIn200Rounds) { kill_rounds(200); }
+TEST_F(Command, KilledAtAnyMomentItNeverPrintsAnUnstoredAnswerNorChargesTwice) { kill_rounds(30); }
+TEST_F(SlowCommand, KilledAtAnyMomentItNeverPrintsAnUnstoredAnswerNorChargesTwiceIn200Rounds) { kill_rounds(200); }
 
 }  // namespace
 }  // namespace sotto

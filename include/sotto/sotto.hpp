@@ -1,0 +1,25 @@
+// Everything that programs need of sotto: plans and what they cost, exact noise, a durable ledger,
+// private answers from a table, private training, and audits.
+#pragma once
+
+#include "sotto/accounting/account.hpp"
+#include "sotto/accounting/calibrate.hpp"
+#include "sotto/accounting/filter.hpp"
+#include "sotto/accounting/over_steps.hpp"
+#include "sotto/accounting/tradeoff.hpp"
+#include "sotto/audit/audit.hpp"
+#include "sotto/core/decimal.hpp"
+#include "sotto/core/errors.hpp"
+#include "sotto/core/values.hpp"
+#include "sotto/learning/network.hpp"
+#include "sotto/learning/sufficient_statistics.hpp"
+#include "sotto/learning/train.hpp"
+#include "sotto/ledger/key.hpp"
+#include "sotto/ledger/ledger.hpp"
+#include "sotto/mechanisms/additive.hpp"
+#include "sotto/mechanisms/choice.hpp"
+#include "sotto/plan/holes.hpp"
+#include "sotto/plan/plan.hpp"
+#include "sotto/plan/text.hpp"
+#include "sotto/privacy/sensitivity.hpp"
+#include "sotto/study/table.hpp"
