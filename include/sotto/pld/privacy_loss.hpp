@@ -128,7 +128,7 @@ struct Atom {
   Real mass;
 };
 
-/// Which neighbour is P: the data with the record (it is removed), or without it (it is added).
+/// The neighbour that is P: the data with the record (it is removed), or without it (it is added).
 enum class Direction { remove, add };
 
 /// Returns the loss of Gaussian noise with the given μ²; several such steps have the sum of their
