@@ -1,3 +1,4 @@
+// The inverse of a profile: secants on log δ, then steps outward until the profile proves each end.
 #include "pld/crossing.hpp"
 
 #include <algorithm>
@@ -13,16 +14,18 @@ bool is_narrow(Bound epsilon, const Precision& precision) {
   return width <= std::max(1e-12, 10 * precision.smooth * epsilon.upper);
 }
 
-Bound crossing_of(const Profile& profile, double c, double max_loss, Bound range, double from, double fine) {
+Bound bracket_crossing(const Profile& profile, double c, double max_loss, Bound range, double from, double fine) {
   const double delta = range.lower;
   const double log_delta = std::log(delta);
-  // Secants on log δ, then outward until the bound is seen to hold.
+  // log of one side's bound on δ(ε), relative to δ
   const auto log_at = [&](double epsilon, Side side) {
     const Bound here = profile(epsilon);
     const double value = side == Side::upper ? here.upper : here.lower;
     return value > 0 ? std::log(value) - log_delta : -infinity;
   };
-  const auto crossing = [&](Side side, double start) {
+
+  // Step 1, a guess: the root of one side's bound, by secants. It proves nothing.
+  const auto approximate_root = [&](Side side, double start) {
     double x = start;
     double y = log_at(x, side);
     double slope = -c;
@@ -39,7 +42,10 @@ Bound crossing_of(const Profile& profile, double c, double max_loss, Bound range
     }
     return x;
   };
-  const auto certain = [&](Side side, double start) {
+
+  // Step 2, the proof: from the guess outward to an ε at which the bound itself is on its side of
+  // δ.
+  const auto proved_end = [&](Side side, double start) {
     const double sign = side == Side::upper ? 1 : -1;
     double move = fine * start;
     for (int turn = 0; turn < 80; ++turn) {
@@ -52,8 +58,8 @@ Bound crossing_of(const Profile& profile, double c, double max_loss, Bound range
     }
     return side == Side::upper ? max_loss : 0.0;
   };
-  const double upper = certain(Side::upper, crossing(Side::upper, from));
-  const double lower = certain(Side::lower, crossing(Side::lower, upper));
+  const double upper = proved_end(Side::upper, approximate_root(Side::upper, from));
+  const double lower = proved_end(Side::lower, approximate_root(Side::lower, upper));
   return bracket(lower, upper, "epsilon of composed losses");
 }
 

@@ -1,14 +1,16 @@
+// ComposedCurve: inversion integrals and pessimistic grids, cached by the ε that they were made
+// for.
 #include "pld/api/curve.hpp"
 
 #include <algorithm>
 #include <map>
 #include <optional>
 
+#include "core/api/work.hpp"
+#include "pld/api/compose.hpp"
 #include "pld/grid/bracket.hpp"
 #include "pld/saddle_point/abscissa.hpp"
 #include "pld/saddle_point/inversion_integral.hpp"
-#include "core/api/work.hpp"
-#include "pld/api/compose.hpp"
 
 namespace sotto {
 namespace {
@@ -18,66 +20,67 @@ using pld_detail::InversionIntegral;
 
 bool is_narrow(Bound delta, double tolerance) { return delta.upper - delta.lower <= tolerance * delta.upper; }
 
-// Both hold.
-Bound met(Bound a, Bound b) { return {std::max(a.lower, b.lower), std::min(a.upper, b.upper)}; }
+Bound intersection(Bound a, Bound b) { return {std::max(a.lower, b.lower), std::min(a.upper, b.upper)}; }
 
 }  // namespace
 
-struct ComposedCurve::Kept {
+// The composition, and the integrals and grids of previous calls.
+struct ComposedCurve::Cache {
   std::vector<LossStep> steps;
   double tolerance;
   double max_loss;
-  std::map<double, InversionIntegral> lines;  // by the ε that each was made for
-  bool lines_fail = false;                    // a line was tried, and was no use
-  struct Above {
+  std::map<double, InversionIntegral> integrals;  // by the ε of each
+  bool integrals_fail = false;                    // the first integral failed: no other is tried
+  // A grid, and the ε for which its upper bound is close to δ(ε).
+  struct WindowedComposition {
     Bound window;
     pld_detail::FftComposition composition;
   };
-  std::vector<Above> compositions;
-  int failed_compositions = 0;  // that were tried, and were no use
+  std::vector<WindowedComposition> compositions;
+  int failed_compositions = 0;
 
-  // The kept lines on either side, if the bracket of one is narrow.
-  [[nodiscard]] std::optional<Bound> from_lines(double epsilon) const {
-    const auto next = lines.lower_bound(epsilon);
-    std::optional<Bound> found;
-    const auto look = [&](const InversionIntegral& integral) {
-      if (found) return;
+  // Returns the bracket of a neighbouring cached integral, if one is narrow at ε.
+  [[nodiscard]] std::optional<Bound> from_cached_integrals(double epsilon) const {
+    const auto next = integrals.lower_bound(epsilon);
+    std::optional<Bound> result;
+    const auto consider = [&](const InversionIntegral& integral) {
+      if (result) return;
       const Bound here = integral.delta(epsilon);
-      if (is_narrow(here, tolerance)) found = here;
+      if (is_narrow(here, tolerance)) result = here;
     };
-    if (next != lines.end()) look(next->second);
-    if (next != lines.begin()) look(std::prev(next)->second);
-    return found;
+    if (next != integrals.end()) consider(next->second);
+    if (next != integrals.begin()) consider(std::prev(next)->second);
+    return result;
   }
 
-  // A new line through the saddle point at ε.
-  std::optional<Bound> from_new_line(double epsilon) {
-    if (lines_fail) return std::nullopt;
-    std::optional<Bound> found;
+  // Makes an integral through the saddle point at ε; caches and returns it if it is narrow.
+  std::optional<Bound> from_new_integral(double epsilon) {
+    if (integrals_fail) return std::nullopt;
+    std::optional<Bound> result;
     finishes_within(0.7, [&] {
       const double c = pld_detail::bounded_abscissa(steps, pld_detail::saddle_point(steps, epsilon));
       const auto about = pld_detail::saddle_point_estimate(steps, c, epsilon);
       if (!about) return;
-      // so many digits beyond the tolerance serve the ε around
+      // Four digits more than the tolerance, so that it serves other ε nearby, too.
       InversionIntegral integral(steps, c, epsilon, *about, 1e-4 * tolerance, 0, Precision{}.work);
       if (integral.failed()) return;
       const Bound here = integral.delta(epsilon);
       if (!is_narrow(here, tolerance)) return;
-      found = here;
-      lines.emplace(epsilon, std::move(integral));
+      result = here;
+      integrals.emplace(epsilon, std::move(integral));
     });
-    lines_fail = !found && lines.empty();
-    return found;
+    integrals_fail = !result && integrals.empty();
+    return result;
   }
 
-  // From above, by a grid of losses that is kept.
+  // Returns an upper bound by a pessimistic grid, cached or new.
   std::optional<double> from_compositions(double epsilon) {
-    constexpr double beyond = 1.06;  // a grid reaches further down than up
-    for (const Above& above : compositions) {
-      if (above.window.contains(epsilon)) return above.composition.delta(epsilon);
+    constexpr double beyond = 1.06;  // a grid serves smaller ε better than larger ones: it is made for a larger ε
+    for (const WindowedComposition& one : compositions) {
+      if (one.window.contains(epsilon)) return one.composition.delta(epsilon);
     }
     if (failed_compositions > 2 && compositions.empty()) return std::nullopt;
-    std::optional<double> found;
+    std::optional<double> result;
     finishes_within(0.5, [&] {
       const double at = std::min(beyond * epsilon, std::isfinite(max_loss) ? epsilon + 0.5 * (max_loss - epsilon) : infinity);
       const double c = pld_detail::bounded_abscissa(steps, pld_detail::saddle_point(steps, at));
@@ -85,39 +88,39 @@ struct ComposedCurve::Kept {
       if (!about) return;
       auto composition = pld_detail::pessimistic_composition(steps, at, *about);
       if (!composition || !composition->window().contains(epsilon)) return;
-      found = composition->delta(epsilon);
+      result = composition->delta(epsilon);
       compositions.push_back(
           {{std::max(composition->window().lower, epsilon / beyond), std::min(composition->window().upper, at)}, std::move(*composition)});
     });
-    failed_compositions += found ? 0 : 1;
-    return found;
+    failed_compositions += result ? 0 : 1;
+    return result;
   }
 };
 
-ComposedCurve::ComposedCurve(std::vector<LossStep> steps, double tolerance) : kept_(std::make_unique<Kept>()) {
-  kept_->max_loss = pld_detail::max_loss_of(steps);
-  kept_->tolerance = tolerance;
-  kept_->steps = std::move(steps);
+ComposedCurve::ComposedCurve(std::vector<LossStep> steps, double tolerance) : cache_(std::make_unique<Cache>()) {
+  cache_->max_loss = pld_detail::max_loss_of(steps);
+  cache_->tolerance = tolerance;
+  cache_->steps = std::move(steps);
 }
 ComposedCurve::ComposedCurve(ComposedCurve&&) noexcept = default;
 ComposedCurve& ComposedCurve::operator=(ComposedCurve&&) noexcept = default;
 ComposedCurve::~ComposedCurve() = default;
 
-double ComposedCurve::max_loss() const { return kept_->max_loss; }
+double ComposedCurve::max_loss() const { return cache_->max_loss; }
 
 std::optional<Bound> ComposedCurve::by_integral(double epsilon) {
-  if (epsilon >= kept_->max_loss) return Bound{0, 0};
-  if (const auto near = kept_->from_lines(epsilon)) return near;
-  return kept_->from_new_line(epsilon);
+  if (epsilon >= cache_->max_loss) return Bound{0, 0};
+  if (const auto cached = cache_->from_cached_integrals(epsilon)) return cached;
+  return cache_->from_new_integral(epsilon);
 }
 
 Bound ComposedCurve::delta(double epsilon) {
-  if (epsilon >= kept_->max_loss) return {0, 0};
+  if (epsilon >= cache_->max_loss) return {0, 0};
   Bound known{0, 1};
-  if (const auto integral = by_integral(epsilon)) return met(known, *integral);
-  if (const auto above = kept_->from_compositions(epsilon)) return met(known, {0, *above});
-  const Bound other = composed_delta(kept_->steps, {epsilon, epsilon}, Precision{.smooth = 1e-7, .atoms = 1e-4, .work = 3e6});
-  return met(known, other);
+  if (const auto integral = by_integral(epsilon)) return intersection(known, *integral);
+  if (const auto above = cache_->from_compositions(epsilon)) return intersection(known, {0, *above});
+  const Bound other = composed_delta(cache_->steps, {epsilon, epsilon}, Precision{.smooth = 1e-7, .atoms = 1e-4, .work = 3e6});
+  return intersection(known, other);
 }
 
 }  // namespace sotto

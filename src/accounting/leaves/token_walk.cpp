@@ -47,7 +47,7 @@ class WalkLeaf : public NeedsShare {
   // The profile of one use, from its mixture.
   [[nodiscard]] static Profile profile_of(const std::shared_ptr<const GaussianMixture>& mixture) {
     const Real failure = mixture->failure;
-    return {[mixture, failure](double epsilon) { return either_failure(failure, gaussian_mixture_delta(mixture->shares, epsilon)); },
+    return {[mixture, failure](double epsilon) { return either_failure(failure, gaussian_mixture_delta(mixture->components, epsilon)); },
             std::numeric_limits<double>::infinity(), failure};
   }
 
@@ -131,7 +131,7 @@ class Description<WalkSgd> final : public WalkLeaf {
   static constexpr const char* theorem = "a step under g noises costs μ²/g, g geometric with (group + coalition)/n; the walk is revealed";
   [[nodiscard]] std::shared_ptr<const GaussianMixture> mixture() const { return walk_gap_mixture(square(mu()), users()); }
   // The loss of one contribution of each user of the group.
-  [[nodiscard]] PrivacyLossPtr loss() const { return repeated_loss(gaussian_mixture_loss(mixture()->shares), units()); }
+  [[nodiscard]] PrivacyLossPtr loss() const { return repeated_loss(gaussian_mixture_loss(mixture()->components), units()); }
 };
 template LeafPtr describe(const WalkSgd&, std::int64_t);
 
@@ -159,7 +159,7 @@ class Description<WalkSum> final : public WalkLeaf {
   }
   [[nodiscard]] ProvedOrRefused<DominatingPair> pair() const override {
     const auto own = mixture();
-    auto pair = symmetric_pair(gaussian_mixture_loss(own->shares), theorem, "Cyffers2022");
+    auto pair = symmetric_pair(gaussian_mixture_loss(own->components), theorem, "Cyffers2022");
     pair.value.failure = own->failure;
     pair.value.attained = false;
     pair.value.discretized = true;

@@ -53,23 +53,23 @@ struct Proof {
   const char* theorem;
   const char* reference;
 };
-Proof proof_of(Way way, Side side) {
+Proof proof_of(ProofMethod method, Side side) {
   const bool above = side == Side::upper;
-  switch (way) {
-    case Way::max_loss: return {above ? "the largest loss of all steps together" : "all steps at their largest loss together", "Dwork2006a"};
-    case Way::chernoff: return {"Chernoff's bound at the best order, as Rényi DP has it", "Canonne2020"};
-    case Way::saddle_point:
+  switch (method) {
+    case ProofMethod::max_loss: return {above ? "the largest loss of all steps together" : "all steps at their largest loss together", "Dwork2006a"};
+    case ProofMethod::chernoff: return {"Chernoff's bound at the best order, as Rényi DP has it", "Canonne2020"};
+    case ProofMethod::saddle_point:
       return {"the inversion integral of the moment generating function through its saddle point, with a bound on every error", "Alghamdi2023"};
-    case Way::lattice: return {"losses on a lattice: the Fourier sum over one period, through the saddle point", "Koskela2020"};
-    case Way::grid:
+    case ProofMethod::lattice: return {"losses on a lattice: the Fourier sum over one period, through the saddle point", "Koskela2020"};
+    case ProofMethod::grid:
       return {above ? "losses discretised pessimistically (connect-the-dots), composed by the fast Fourier transform with a bound on its error"
                     : "losses discretised optimistically (merged at their means), composed by the fast Fourier transform with a bound on its error",
               "Doroshenko2022"};
-    case Way::smoothed:
+    case ProofMethod::smoothed:
       return {above ? "the inversion integral with a small Gaussian step added, which can only cost more"
                     : "the inversion integral with a small Gaussian step added, less what that can have added",
               "Alghamdi2023"};
-    case Way::merged:
+    case ProofMethod::merged:
       return {above ? "steps that differ little counted as one kind, at the cost of the most expensive of them"
                     : "steps that differ little counted as one kind, at the cost of the cheapest of them",
               "Zhu2022"};
@@ -84,7 +84,7 @@ MethodCost composed_losses(const Bracket& bracket, double epsilon, double delta,
   const Proof below = proof_of(bracket.below, Side::lower);
   std::vector<Condition> conditions;
   if (loss.attained) {
-    conditions.push_back(bracket.below == bracket.above && bracket.above != Way::grid
+    conditions.push_back(bracket.below == bracket.above && bracket.above != ProofMethod::grid
                              ? "the lower bound by the same"
                              : "the lower bound by: " + std::string(below.theorem) + " [" + below.reference + "]");
   }

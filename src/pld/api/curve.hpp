@@ -1,35 +1,39 @@
-// The privacy profile of composed losses at many ε, from one set of nodes or a few.
+// The privacy profile of composed losses at many ε, from few inversion integrals.
 #pragma once
 
 #include <memory>
 #include <optional>
 #include <vector>
 
-#include "sotto/core/bound.hpp"
 #include "pld/api/privacy_loss.hpp"
+#include "sotto/core/bound.hpp"
 
 namespace sotto {
 
-/// δ(ε) of a composition where many ε are asked: the transform's nodes on a line are kept and serve every ε near the line's own.
-/// Some twenty ε that would take a contour each take a few together. Not for several threads at once.
+/// A composed curve is the privacy profile ε ↦ δ(ε) of one composition, evaluated at many ε. It
+/// caches the nodes of its inversion integrals, and its grids, since those made for one ε are
+/// accurate for all ε nearby. Not thread-safe: even delta() changes the cache.
 class ComposedCurve {
  public:
-  /// `tolerance` is the relative width of a bracket that is good enough to be kept; what is proved does not depend on it.
+  /// A cached integral is used at an ε if its bracket has at most the relative width `tolerance`
+  /// there. Every bracket is valid whatever the tolerance is.
   explicit ComposedCurve(std::vector<LossStep> steps, double tolerance = 1e-8);
   ComposedCurve(ComposedCurve&&) noexcept;
   ComposedCurve& operator=(ComposedCurve&&) noexcept;
   ~ComposedCurve();
 
-  /// δ(ε) for an ε >= 0, from both sides, within [0, 1].
+  /// Returns bounds on δ(ε) within [0, 1], for ε >= 0. Where no inversion integral converges, the
+  /// lower bound may be 0.
   [[nodiscard]] Bound delta(double epsilon);
-  /// The same by an inversion integral alone, within the tolerance; nothing where none is.
+  /// Returns the bounds of an inversion integral if they have the tolerance, nullopt otherwise; [0,
+  /// 0] from the largest loss on.
   [[nodiscard]] std::optional<Bound> by_integral(double epsilon);
-  /// The ε from which on δ is 0; infinite if there is none.
+  /// Returns the largest loss, from which on δ(ε) is 0; infinite if losses are unbounded.
   [[nodiscard]] double max_loss() const;
 
  private:
-  struct Kept;
-  std::unique_ptr<Kept> kept_;
+  struct Cache;
+  std::unique_ptr<Cache> cache_;
 };
 
 }  // namespace sotto

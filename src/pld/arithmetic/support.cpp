@@ -7,9 +7,8 @@
 
 namespace sotto::pld_detail {
 
-void throw_unrepresentable(const char* what) {
-  throw OutsideConditions(std::string(what) + " is not finite, or not known to enough digits in doubles: pld gives no bound; use tight or rdp",
-                          Remedy::method);
+void throw_unrepresentable(const char* problem) {
+  throw OutsideConditions("method pld gives no bound in double precision: " + std::string(problem) + "; use method tight or rdp", Remedy::method);
 }
 
 }  // namespace sotto::pld_detail

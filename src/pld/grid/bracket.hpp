@@ -1,21 +1,24 @@
-// Brackets of δ and ε by discretised distributions composed by the FFT, where the inversion integral leaves them wide.
+// Brackets of δ and ε by discretised distributions, composed by FFT, where the inversion integral
+// leaves a wide bracket (docs/theory/pld/discretisation.md, "Convergence and tests").
 #pragma once
 
 #include <optional>
 #include <vector>
 
+#include "pld/api/compose.hpp"
 #include "pld/grid/fft_compose.hpp"
 #include "sotto/core/bound.hpp"
-#include "pld/api/compose.hpp"
 
 namespace sotto::pld_detail {
 
-/// ε for every δ of a range, or δ for every ε of a range: a bracket that is known is narrowed where the distributions of all losses are known. What
-/// was narrowed before the work ran out stays so.
+/// Narrows known bounds on ε(δ), for every δ of a range. Does nothing if the distribution of some
+/// loss is unknown, or if the steps do not suit a grid. Throws OutOfWork; the bounds
+/// that were proved by then are valid.
 void grid_epsilon(const std::vector<LossStep>& steps, Bound& epsilon, Bound delta, const Precision& precision);
-/// A grid from above for ε somewhat below and above this one, of so many grid points as a curve of many ε is worth; nothing where the losses'
-/// distributions are not known or grids do not suit them. `log_delta` is about log δ(ε).
-std::optional<FftComposition> pessimistic_composition(const std::vector<LossStep>& steps, double epsilon, double log_delta);
+/// Narrows known bounds on δ(ε), for every ε of a range, in the same way.
 void grid_delta(const std::vector<LossStep>& steps, Bound& delta, Bound epsilon, const Precision& precision);
+/// Returns a pessimistic composition of moderate size for ε near the given one, for curves of many
+/// ε; nullopt if the steps do not suit a grid. `log_delta` is an estimate of log δ(ε).
+std::optional<FftComposition> pessimistic_composition(const std::vector<LossStep>& steps, double epsilon, double log_delta);
 
 }  // namespace sotto::pld_detail

@@ -1,85 +1,103 @@
-// Heuristic choice of grid, tilt and window; only the tail bound is rigorous (docs/theory/pld/discretisation.md).
+// The heuristic choice of grid, strata, tilts, windows and truncations for a composition. Only the
+// bound on truncated outcomes is rigorous; FftComposition proves the rest
+// (docs/theory/pld/discretisation.md).
 #pragma once
 
 #include <optional>
 #include <vector>
 
-#include "pld/grid/distribution.hpp"
 #include "pld/api/privacy_loss.hpp"
+#include "pld/grid/distribution.hpp"
 
 namespace sotto::pld_detail {
 
+class MomentTable;
+
+/// A step whose loss distribution is known.
 struct DistributedStep {
   LossStep step;
   DistributionPtr distribution;
 };
 
-/// All steps with their distributions; nothing where one is not known.
+/// Returns all steps with their distributions; nullopt if one is unknown.
 std::optional<std::vector<DistributedStep>> with_distributions(const std::vector<LossStep>& steps);
-/// Some loss has an atom.
+/// Returns true if some loss has an atom.
 bool has_atoms(const std::vector<DistributedStep>& steps);
 
-/// Outcomes whose largest loss, of steps that are not whole, is above `from` and at most `to`, and how to sum them: tilted by e^(tilt L), in a window
-/// from `bottom` to `top`. What lies beyond it is bounded on the lines `below` and `above`. Or they are only bounded, on the line `tilt`.
+/// A stratum is the set of outcomes whose largest loss in a stratified step is above `from` and at
+/// most `to`. It is summed with its masses tilted by e^(tilt L), in a window of composed losses;
+/// outcomes beyond the window are bounded by Chernoff's bound at two other abscissae. A stratum
+/// that is negligible is bounded by Chernoff's bound at `tilt`, and not summed.
 struct Stratum {
-  std::optional<double> from;
+  std::optional<double> from;  // nullopt: from the least loss on
   double to;
-  double tilt, below, above;
-  double bottom, top;
-  bool bounded;
-  double cost;  // about what a million grid points leave open in one step
+  double tilt;
+  double abscissa_below, abscissa_above;  // c″ < tilt < c′, which bound the aliasing
+  double window_bottom, window_top;
+  bool only_bounded;
+  double estimated_error;  // relative to δ, with a grid of 2^20 points, for a single step
 };
 
-/// The choice of a grid: the strata of outcomes, the window, and where tails are truncated.
+/// A grid choice holds all that FftComposition needs to know before it discretises: the strata of
+/// outcomes, the length of the window, and the loss at which each unbounded step is truncated.
 class GridChoice {
  public:
-  /// `log_delta` is about log δ(ε); `depth` is -log of the share of it that may be left out, and bounded. Smaller ε are asked for, too, as far as
-  /// `reach` below this one, or not quite as far.
+  /// Chooses for one ε. `log_delta` is an estimate of log δ(ε); e^-depth is the share of δ that
+  /// each truncation may cost. The windows also contain smaller ε, down to about `reach` below this
+  /// one.
   GridChoice(const std::vector<DistributedStep>& steps, double epsilon, double log_delta, double depth = 23, double reach = infinity);
+  /// Returns true if no grid suits these steps.
   [[nodiscard]] bool failed() const { return layout_.strata.empty(); }
   [[nodiscard]] double epsilon() const { return epsilon_; }
   [[nodiscard]] const std::vector<Stratum>& strata() const { return layout_.strata; }
-  /// This step is not used to partition the outcomes.
-  [[nodiscard]] bool whole(std::size_t step) const { return layout_.whole[step]; }
-  /// How long the window is.
+  /// Returns true if this step's losses do not decide about the stratum of an outcome.
+  [[nodiscard]] bool unstratified(std::size_t step) const { return layout_.unstratified[step]; }
+  /// Returns the length of the longest window.
   [[nodiscard]] double length() const { return layout_.length; }
-  /// Of the part that counts most.
+  /// Returns the tilt of the stratum with the largest Chernoff bound.
   [[nodiscard]] double tilt() const { return layout_.tilt; }
-  /// log E_P[e^(tilt L)] of one step, roughly.
+  /// Returns an estimate of log E_P[e^(tilt L)] of one step.
   [[nodiscard]] double scale(std::size_t step) const { return layout_.scales[step]; }
-  /// Losses below this hardly count.
+  /// Returns the loss of one step below which its tilted mass is negligible.
   [[nodiscard]] double low(std::size_t step) const { return layout_.lows[step]; }
-  /// A step's losses above one are far; infinite where none is.
+  /// The truncation of a step: larger losses are left out of the grid. loss is infinite if there is
+  /// none.
   struct Truncation {
     double loss;
-    bool negligible;  // they need only be bounded, by P
+    bool negligible;  // the P-mass of larger losses is negligible, and is added to the upper bound
   };
   [[nodiscard]] const Truncation& truncation(std::size_t step) const { return truncations_[step]; }
-  /// log of a bound on what outcomes with a far loss above `from`, not negligible, have below ε, over the sum of their masses under Q and e^(ε
-  /// leak_rise()).
-  [[nodiscard]] double log_leak(double from) const { return leak_ - leak_line_ * from * (1 - 8 * unit); }
-  [[nodiscard]] double leak_rise() const { return 1 + leak_line_; }
+  /// Returns log of a factor of the leak bound: outcomes with a truncated loss above `from`
+  /// contribute at most e^log_leak(from) times their Q-mass times e^(ε leak_growth()) below ε.
+  [[nodiscard]] double log_leak(double from) const { return log_leak_ - leak_abscissa_ * from * (1 - 8 * unit); }
+  [[nodiscard]] double leak_growth() const { return 1 + leak_abscissa_; }
 
  private:
-  /// log E_P[e^(cL)] of every step between two places and the next, on every line.
-  struct Table;
+  /// The strata for one choice of unstratified steps.
   struct Layout {
-    std::vector<bool> whole;
+    std::vector<bool> unstratified;
     std::vector<Stratum> strata;
     std::vector<double> scales, lows;
     double length = 0, tilt = 1;
-    double cost = infinity;  // of the dearest part
+    double estimated_error = infinity;  // of the worst stratum
   };
-  [[nodiscard]] Layout lay_out(const std::vector<DistributedStep>& steps, std::vector<bool> whole, double log_delta, double depth) const;
-  void choose_truncations(const std::vector<DistributedStep>& steps, double wanted);
-  [[nodiscard]] std::optional<Stratum> choose_part(const Table& table, std::optional<std::size_t> from, std::size_t to, double log_delta,
-                                                   double depth) const;
+  [[nodiscard]] Layout make_layout(const std::vector<DistributedStep>& steps, std::vector<bool> unstratified, double log_delta, double depth) const;
+  [[nodiscard]] bool choose_strata(const MomentTable& table, double log_delta, double depth, Layout& layout, std::vector<Stratum>& strata) const;
+  void choose_lows(const MomentTable& table, const std::vector<Stratum>& strata, Layout& layout) const;
+  [[nodiscard]] std::optional<Stratum> choose_stratum(const MomentTable& table, std::optional<std::size_t> from, std::size_t to, double log_delta,
+                                                      double depth) const;
+  struct Window {
+    double bottom, length;
+  };
+  [[nodiscard]] Window choose_window(double tilt, double length_below, double length_above, double highest) const;
+  void choose_truncations(const std::vector<DistributedStep>& steps, double log_allowed);
+  void truncate_by_leak(const std::vector<DistributedStep>& steps, const std::vector<std::size_t>& unbounded, double farthest, double log_allowed);
 
   double epsilon_, reach_;
   Layout layout_;
-  double count_ = 0, lowest_ = 0;  // Σ k, and Σ k (the least loss)
+  double count_ = 0, lowest_ = 0;  // Σ k, and Σ k times the least loss
   std::vector<Truncation> truncations_;
-  double leak_ = -infinity, leak_line_ = 0;
+  double log_leak_ = -infinity, leak_abscissa_ = 0;
 };
 
 }  // namespace sotto::pld_detail

@@ -1,4 +1,5 @@
-// The privacy loss distribution itself, where it has a closed form: masses under P and Q between two losses, and atoms.
+// Privacy loss distributions in closed form: masses between two losses under P and under Q, and
+// atoms.
 #pragma once
 
 #include <cmath>
@@ -11,52 +12,63 @@
 
 namespace sotto::pld_detail {
 
+/// A privacy loss distribution is the distribution of L = log dP/dQ, under P and under Q. It has
+/// finitely many atoms and, between them, a density with a kink at loss 0 at most. It answers for
+/// cells between two edges; a cell lies on one side of 0, and has no atoms in it. Immutable.
 class LossDistribution {
  public:
   virtual ~LossDistribution() = default;
-  /// A loss as the distribution sees it. It is taken to be another one, the same for every call, within `off` of it: so the masses between many
-  /// losses are those of a partition.
+  /// A loss, and the value of the noise at which the mechanism has it. The noise value is rounded,
+  /// so the edge's true loss may differ from `loss` by loss_error(). All cells use the same rounded
+  /// noise values, so the masses between successive edges are those of a partition.
   struct Edge {
     double loss;
-    double place;  // where the noise has it
-    double rate;   // how fast the base's loss moves with this one
+    double noise_value;
+    double base_slope;  // dℓ/du, ℓ the base's loss and u this one; 1 without sampling
   };
-  /// value e^log: under Q a large loss may have a mass that is no double.
+  /// The mass value * e^log. A mass under Q at a large loss may underflow a double.
   struct Mass {
     double value;
     double error_bound;  // relative
     double log = 0;
-    [[nodiscard]] double at(double pessimistic) const { return value * std::exp(log + pessimistic); }
+    /// Returns the mass times e^exponent.
+    [[nodiscard]] double times_exp(double exponent) const { return value * std::exp(log + exponent); }
+    /// Returns the mass as a double, which may underflow to 0.
+    [[nodiscard]] double as_double() const { return times_exp(0); }
   };
+  /// Bounds on the slope of a log density.
   struct Slopes {
-    double least, most;
+    double min, max;
   };
   struct PointMass {
     double loss;
     double loss_error;   // absolute
     double mass;         // under Q, over e^log
-    double error_bound;  // relative
+    double error_bound;  // relative, of the mass
     double log = 0;
   };
   [[nodiscard]] virtual Edge edge(double loss) const = 0;
+  /// Returns a bound on the distance of edge(loss) from its true loss, for every parameter that
+  /// rounds to the given one.
   [[nodiscard]] virtual double loss_error(double loss) const = 0;
-  /// What lies between two losses of one sign, beside the atoms, under Q and under P.
+  /// Return the mass between two losses of the same sign, without atoms, under Q and under P.
   [[nodiscard]] virtual Mass mass_q(const Edge& from, const Edge& to) const = 0;
   [[nodiscard]] virtual Mass mass_p(const Edge& from, const Edge& to) const = 0;
-  /// The least and the largest slope of log of the density under Q between two losses of one sign.
+  /// Returns bounds on the slope of the log density under Q between two losses of the same sign.
   [[nodiscard]] virtual Slopes slopes(const Edge& from, const Edge& to) const = 0;
   [[nodiscard]] virtual std::vector<PointMass> atoms() const { return {}; }
-  /// There is nothing beside them.
+  /// Returns true if the atoms are the whole distribution: mass_q and mass_p are 0.
   [[nodiscard]] virtual bool only_atoms() const { return false; }
-  /// The least and the largest loss.
   [[nodiscard]] virtual double min_loss() const { return -infinity; }
   [[nodiscard]] virtual double max_loss() const { return infinity; }
-  /// P's mass that is not told, above the largest loss, at most: as good as nothing.
+  /// Returns an upper bound on the P-mass that the distribution leaves out. It is negligible, but
+  /// is to be added to δ.
   [[nodiscard]] virtual double truncated_mass() const { return 0; }
-  /// Where the losses of nearly all outcomes may be concentrated, closer than any two grid points are, if that is anywhere and there is no other
-  /// atom.
+  /// Returns the loss around which nearly all mass may lie, closer together than any two grid
+  /// points; nullopt if there is none, or if there are atoms elsewhere.
   [[nodiscard]] virtual std::optional<double> bulk() const { return std::nullopt; }
-  /// E_Q[e^(L - bulk) - 1] between two losses on one side of the bulk: its size.
+  /// Returns |E_Q[e^(L - bulk) - 1]| between two losses on one side of the bulk, without
+  /// cancellation.
   [[nodiscard]] virtual Mass bulk_excess(const Edge& /*from*/, const Edge& /*to*/) const { return {0, infinity}; }
 };
 
@@ -67,12 +79,13 @@ DistributionPtr laplace_distribution(const RoundedDouble& x);
 DistributionPtr exponential_distribution(const RoundedDouble& x);
 /// Arsinh noise: κ = A²/(2σ²) >= 1, shift = Δ/A.
 DistributionPtr arsinh_distribution(const RoundedDouble& kappa, const RoundedDouble& shift);
-/// Poisson sampling of one of these.
+/// Returns the distribution of a Poisson-sampled step. The base must be symmetric.
 DistributionPtr poisson_distribution(const DistributionPtr& base, const RoundedDouble& rate, Direction direction);
-/// Sampling without replacement of one of these.
+/// Returns the distribution of a step sampled without replacement. The base must be symmetric.
 DistributionPtr without_replacement_distribution(const DistributionPtr& base, const RoundedDouble& rate);
 
-/// Nothing but atoms; `truncated` bounds the P-mass that is left out.
+/// Returns a distribution of atoms alone; `truncated` bounds the P-mass that is left out. Throws
+/// OutsideConditions unless the losses are finite, and the masses sum to 1 within their errors.
 DistributionPtr atoms_distribution(std::vector<LossDistribution::PointMass> atoms, double truncated);
 
 }  // namespace sotto::pld_detail

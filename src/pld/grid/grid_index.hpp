@@ -9,11 +9,13 @@
 
 namespace sotto::pld_detail {
 
-/// A whole number of grid spacings as an index. No grid has 2^52 points, so a saturated index compares with theirs as the loss itself does.
+/// Returns a whole number of grid spacings as an index, clamped to ±2^52. No grid has so many
+/// points, so a saturated index compares with a grid's own indices as the loss itself would. Throws
+/// OutsideConditions for NaN.
 inline std::int64_t grid_index(double spacings) {
-  constexpr double most = 0x1p52;
-  if (std::isnan(spacings)) throw OutsideConditions("a loss is not a number: it has no place on a grid");
-  return static_cast<std::int64_t>(std::clamp(spacings, -most, most));
+  constexpr double limit = 0x1p52;
+  if (std::isnan(spacings)) throw OutsideConditions("method pld gives no bound: a privacy loss is not a number (NaN); use another method");
+  return static_cast<std::int64_t>(std::clamp(spacings, -limit, limit));
 }
 
 }  // namespace sotto::pld_detail

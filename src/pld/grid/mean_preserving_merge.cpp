@@ -1,119 +1,131 @@
+// Mean-preserving merging. Every sum is rounded down by its own error bound.
 #include "pld/grid/mean_preserving_merge.hpp"
 
 #include <cmath>
 
 namespace sotto::pld_detail {
 
-MeanPreservingMerge::One& MeanPreservingMerge::One::operator+=(const One& other) {
+MeanPreservingMerge::Group& MeanPreservingMerge::Group::operator+=(const Group& other) {
   weight += other.weight;
-  gain += other.gain;
-  terms += other.terms + 1;
+  excess += other.excess;
+  additions += other.additions + 1;
   return *this;
 }
 
 void MeanPreservingMerge::add(std::int64_t j, const CellMean& cell_mean) {
-  const std::int64_t point = std::min(j, first_ + static_cast<std::int64_t>(all_.size()) - 1);
+  // outcomes above the last point go down to it
+  const std::int64_t point = std::min(j, first_ + static_cast<std::int64_t>(at_or_above_.size()) - 1);
   if (point < first_ || !(cell_mean.weight > 0)) return;
   const double down = static_cast<double>(j - point) * spacing_;
   const double weight = cell_mean.weight * std::exp(-down) * (1 - 8 * unit);
-  const double gain = weight * std::expm1(cell_mean.mean + down);
+  const double excess = weight * std::expm1(cell_mean.mean + down);
   const auto at = static_cast<std::size_t>(point - first_);
-  (gain < 0 ? low_ : all_)[at] += {weight, gain - 16 * unit * (1 + down) * std::abs(gain)};
+  (excess < 0 ? below_ : at_or_above_)[at] += {weight, excess - 16 * unit * (1 + down) * std::abs(excess)};
 }
 
-// Sums of gains are rounded, too: n terms of at most a mass times a grid point's height, within n grid points, to a unit of their span, which losses
-// are off by in any case.
+// Sums of excesses are rounded, too. Their n terms are at most a mass times the spacing, and within
+// n grid points, so the rounding is at most a unit of the grid's length, which the losses' error
+// covers.
 std::vector<double> MeanPreservingMerge::weights() {
   lift_lowest();
-  for (std::size_t j = all_.size(); j-- > 0;) {
-    One& low = low_[j];
-    if (low.gain + all_[j].gain < 0 && worth_taking(j)) {
-      for (std::size_t from = above(j); low.gain < 0 && from < all_.size(); from = above(j)) take(j, low, from);
+
+  // from the top down: groups below their point merge with outcomes above, or move one point down
+  for (std::size_t j = at_or_above_.size(); j-- > 0;) {
+    Group& low = below_[j];
+    if (low.excess + at_or_above_[j].excess < 0 && merge_up_is_cheaper(j)) {
+      for (std::size_t from = next_above(j); low.excess < 0 && from < at_or_above_.size(); from = next_above(j)) merge_from(from, j, low);
     }
-    if (low.gain + all_[j].gain >= 0) {
-      all_[j] += low;
-    } else if (j > 0) {  // there is no other way but down
+    if (low.excess + at_or_above_[j].excess >= 0) {
+      at_or_above_[j] += low;
+    } else if (j > 0) {
       const double weight = low.weight * std::exp(-spacing_) * (1 - 8 * unit);
       const double up = weight * std::expm1(spacing_);
-      const double gain = up + low.gain - 16 * unit * (up + std::abs(low.gain));
-      (gain < 0 ? low_ : all_)[j - 1] += {weight, gain, low.terms};
+      const double excess = up + low.excess - 16 * unit * (up + std::abs(low.excess));
+      (excess < 0 ? below_ : at_or_above_)[j - 1] += {weight, excess, low.additions};
     }
   }
-  for (std::size_t j = 1; j < all_.size(); ++j) {
-    for (std::size_t from = below(j); all_[j].gain > 0 && from < j; from = below(j)) take(j, all_[j], from);
+
+  // from the bottom up: groups above their point merge with outcomes below
+  for (std::size_t j = 1; j < at_or_above_.size(); ++j) {
+    for (std::size_t from = next_below(j); at_or_above_[j].excess > 0 && from < j; from = next_below(j)) merge_from(from, j, at_or_above_[j]);
   }
+
   std::vector<double> weights;
-  for (const One& one : all_) weights.push_back(one.weight * (1 - (16 + 2 * one.terms) * unit));
+  for (const Group& group : at_or_above_) weights.push_back(group.weight * (1 - (16 + 2 * group.additions) * unit));
   return weights;
 }
 
-// What is taken from above would count for more up there; all that is low here may go a grid point down instead.
-bool MeanPreservingMerge::worth_taking(std::size_t j) {
-  const One& low = low_[j];
-  const double down = -low.weight * std::expm1(-(1 + tilt_) * spacing_);
-  double wanted = -low.gain;
+// Compares the tilted mass that is lost by merging below_[j] with outcomes above it, and by moving
+// it one point down.
+bool MeanPreservingMerge::merge_up_is_cheaper(std::size_t j) {
+  const Group& low = below_[j];
+  const double down_cost = -low.weight * std::expm1(-(1 + tilt_) * spacing_);
+  double wanted = -low.excess;
   double cost = 0;
-  for (std::size_t from = above(j); from < all_.size(); from = above(from)) {
+  for (std::size_t from = next_above(j); from < at_or_above_.size(); from = next_above(from)) {
     const double apart = static_cast<double>(from - j) * spacing_;
-    const double all = all_[from].weight * std::exp(-apart);
+    const double all = at_or_above_[from].weight * std::exp(-apart);
     const double rise = std::expm1(apart);
-    const double taken = std::min(all, wanted / rise);
-    cost += taken * std::expm1((1 + tilt_) * apart);
-    if (!(cost < down)) return false;
-    wanted -= taken * rise;
-    if (taken < all) return true;
+    const double amount = std::min(all, wanted / rise);
+    cost += amount * std::expm1((1 + tilt_) * apart);
+    if (!(cost < down_cost)) return false;
+    wanted -= amount * rise;
+    if (amount < all) return true;
   }
   return false;
 }
 
-// The lowest grid point has none to take from: where that would waste much, its outcomes rather take from above.
+// The lowest group has no outcomes below to merge with. If its mean is well above its point, it
+// goes one point up instead, and merges with outcomes from above.
 void MeanPreservingMerge::lift_lowest() {
   std::size_t j = 0;
-  while (j + 1 < all_.size() && !(all_[j].weight + low_[j].weight > 0)) ++j;
-  if (j + 1 >= all_.size()) return;
-  One one = all_[j];
-  one += low_[j];
+  while (j + 1 < at_or_above_.size() && !(at_or_above_[j].weight + below_[j].weight > 0)) ++j;
+  if (j + 1 >= at_or_above_.size()) return;
+  Group lowest = at_or_above_[j];
+  lowest += below_[j];
   const double rise = std::expm1(spacing_);
-  if (!(one.gain > 1e-3 * rise * one.weight)) return;
-  const double down = one.weight * rise;
-  const double gain = one.gain - down - 16 * unit * (one.gain + down);
-  (gain < 0 ? low_ : all_)[j + 1] += {one.weight * std::exp(spacing_) * (1 - 8 * unit), gain, one.terms};
-  all_[j] = {};
-  low_[j] = {};
+  if (!(lowest.excess > 1e-3 * rise * lowest.weight)) return;
+  const double down = lowest.weight * rise;
+  const double excess = lowest.excess - down - 16 * unit * (lowest.excess + down);
+  (excess < 0 ? below_ : at_or_above_)[j + 1] += {lowest.weight * std::exp(spacing_) * (1 - 8 * unit), excess, lowest.additions};
+  at_or_above_[j] = {};
+  below_[j] = {};
 }
 
-// The next grid point that has something; the last and one more, or j, where there is none.
-std::size_t MeanPreservingMerge::above(std::size_t j) {
-  std::size_t& none = all_[j].none_above;
-  while (j + 1 + none < all_.size() && !(all_[j + 1 + none].weight > 0)) none += 1 + all_[j + 1 + none].none_above;
-  return j + 1 + none;
+// Returns the next point above j that is not empty; the number of points if there is none.
+std::size_t MeanPreservingMerge::next_above(std::size_t j) {
+  std::size_t& empty = at_or_above_[j].empty_above;
+  while (j + 1 + empty < at_or_above_.size() && !(at_or_above_[j + 1 + empty].weight > 0)) empty += 1 + at_or_above_[j + 1 + empty].empty_above;
+  return j + 1 + empty;
 }
 
-std::size_t MeanPreservingMerge::below(std::size_t j) {
-  std::size_t& none = all_[j].none_below;
-  while (none < j && !(all_[j - 1 - none].weight > 0)) none += 1 + all_[j - 1 - none].none_below;
-  return none < j ? j - 1 - none : j;
+// Returns the next point below j that is not empty; j if there is none.
+std::size_t MeanPreservingMerge::next_below(std::size_t j) {
+  std::size_t& empty = at_or_above_[j].empty_below;
+  while (empty < j && !(at_or_above_[j - 1 - empty].weight > 0)) empty += 1 + at_or_above_[j - 1 - empty].empty_below;
+  return empty < j ? j - 1 - empty : j;
 }
 
-// As much of another grid point as brings the mean to grid point j, or all of it.
-void MeanPreservingMerge::take(std::size_t j, One& one, std::size_t from) {
-  One& other = all_[from];
+// Merges as much of the point `from` into a group at point j as brings its mean to j, or all of it.
+void MeanPreservingMerge::merge_from(std::size_t from, std::size_t j, Group& group) {
+  Group& other = at_or_above_[from];
   const double apart = (static_cast<double>(from) - static_cast<double>(j)) * spacing_;
   const double all = other.weight * std::exp(-apart);
   if (!(all > underflow)) {
-    other.weight = other.gain = 0;
+    other.weight = other.excess = 0;
     return;
   }
-  // what a unit of its mass, times e^grid point of this one, gives: from above with what its own mean is above its grid point
-  const double rise = std::expm1(apart) + (apart > 0 ? other.gain / all * (1 - 16 * unit) : 0);
-  const double wanted = std::abs(one.gain / rise) * (1 + (one.gain < 0 ? 64 : -64) * unit);
-  const double taken = std::min(wanted, all);
-  one.weight += taken * (1 - 16 * unit);
-  ++one.terms;
-  one.gain = taken < all ? 0 : one.gain + taken * rise - 32 * unit * std::abs(taken * rise);
-  const double left = taken < all ? (1 - taken / all) * (1 - 16 * unit) : 0;  // of the other
-  other.weight *= left;
-  other.gain *= left;
+  // the excess that a unit of the other's mass adds, including the other's own excess if it is
+  // above
+  const double rise = std::expm1(apart) + (apart > 0 ? other.excess / all * (1 - 16 * unit) : 0);
+  const double wanted = std::abs(group.excess / rise) * (1 + (group.excess < 0 ? 64 : -64) * unit);
+  const double amount = std::min(wanted, all);
+  group.weight += amount * (1 - 16 * unit);
+  ++group.additions;
+  group.excess = amount < all ? 0 : group.excess + amount * rise - 32 * unit * std::abs(amount * rise);
+  const double remaining = amount < all ? (1 - amount / all) * (1 - 16 * unit) : 0;
+  other.weight *= remaining;
+  other.excess *= remaining;
 }
 
 }  // namespace sotto::pld_detail

@@ -1,4 +1,5 @@
-// Mean-preserving merging of neighbouring cells, which can only lower a profile (Jensen): docs/theory/pld/discretisation.md.
+// Mean-preserving merging of neighbouring cells, which can only lower a profile (Jensen's
+// inequality): docs/theory/pld/discretisation.md, "Optimistic discretisation".
 #pragma once
 
 #include <algorithm>
@@ -9,37 +10,45 @@
 
 namespace sotto::pld_detail {
 
-/// Down: outcomes about each grid point, which settle until their mean is on it or above. That is a smaller pair.
+/// A mean-preserving merge moves outcomes to grid points so that no mean grows. Outcomes near a
+/// grid point are grouped; a group whose mean is below its point is merged with outcomes from
+/// points above until the mean is on the point, and a group whose mean is above it with outcomes
+/// from below. Merging is post-processing, so the result is a smaller pair. All masses and means
+/// are lower bounds.
 class MeanPreservingMerge {
  public:
-  /// Rungs from the first to the last; there may be none. A loss counts with e^(tilt loss).
+  /// Grid points from `first` to `last`, of which there may be none. Moving an outcome costs its
+  /// mass tilted by e^(tilt loss), by which the cheaper of two merges is chosen.
   MeanPreservingMerge(double spacing, double tilt, std::int64_t first, std::int64_t last)
       : spacing_(spacing),
         tilt_(tilt),
         first_(first),
-        all_(static_cast<std::size_t>(std::max<std::int64_t>(0, last - first + 1))),
-        low_(all_.size()) {}
-  /// Outcomes whose mean (log of E_Q[e^L] over Q's mass) is `mean` from grid point j, their mass times e^grid point; both from below.
+        at_or_above_(static_cast<std::size_t>(std::max<std::int64_t>(0, last - first + 1))),
+        below_(at_or_above_.size()) {}
+  /// Adds outcomes near grid point j: lower bounds on their mass and mean.
   void add(std::int64_t j, const CellMean& cell_mean);
-  /// Those with their mean below a grid point take some from the next ones above, those with it above some from below.
+  /// Merges, and returns the weights of all grid points: lower bounds on mass times e^grid point.
   std::vector<double> weights();
 
  private:
-  struct One {
-    double weight = 0, gain = 0;                 // Q's mass times e^grid point, and E_Q[e^L - e^grid point]
-    double terms = 0;                            // so many were added up
-    std::size_t none_above = 0, none_below = 0;  // so many grid points next to it are known to be empty
-    One& operator+=(const One& other);
+  /// Outcomes that belong to one grid point.
+  struct Group {
+    double weight = 0;            // Q-mass times e^grid point
+    double excess = 0;            // E_Q[e^L - e^grid point]: the mean is on the point if this is 0
+    double additions = 0;         // the number of rounded additions
+    std::size_t empty_above = 0;  // the next points above that are known to be empty
+    std::size_t empty_below = 0;
+    Group& operator+=(const Group& other);
   };
   void lift_lowest();
-  bool worth_taking(std::size_t j);
-  std::size_t above(std::size_t j);
-  std::size_t below(std::size_t j);
-  void take(std::size_t j, One& one, std::size_t from);
+  bool merge_up_is_cheaper(std::size_t j);
+  std::size_t next_above(std::size_t j);
+  std::size_t next_below(std::size_t j);
+  void merge_from(std::size_t from, std::size_t j, Group& group);
 
   double spacing_, tilt_;
   std::int64_t first_;
-  std::vector<One> all_, low_;  // outcomes with their mean on the grid point or above it, and below it
+  std::vector<Group> at_or_above_, below_;  // by whether the group's mean is at or above its point
 };
 
 }  // namespace sotto::pld_detail

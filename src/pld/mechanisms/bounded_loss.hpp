@@ -1,4 +1,5 @@
-// What Laplace noise and the exponential mechanism share: a loss that is never above its parameter, and a difference of shc(z) = sinh(z)/z.
+// Shared by Laplace noise and the exponential mechanism: a symmetric loss bounded by its parameter,
+// and a difference of shc(z) = sinh(z)/z without cancellation.
 #pragma once
 
 #include <cmath>
@@ -9,18 +10,19 @@
 
 namespace sotto::pld_detail {
 
-struct Difference {
+struct ShcDifference {
   Complex value;
-  double error;
+  double error;  // absolute
 };
 
-// shc(xv) - shc(x/2) with v = s + 1/2, which vanishes like s(s+1).
-inline Difference shc_difference(Complex s, RoundedDouble x) {
+// Returns shc(xv) - shc(x/2) with v = s + 1/2, which vanishes like s(s+1).
+inline ShcDifference shc_difference(Complex s, RoundedDouble x) {
   const Complex v{s.re + 0.5, s.im};
   const Complex a = x.value * v;
   const double b = x.value / 2;
   if (abs(a) <= 1.5) {
-    // sum over n >= 1 of (A^n - B^n)/(2n+1)!, A = a², B = b²; A - B = x² s(s+1) is taken out
+    // the series Σ (A^n - B^n)/(2n+1)! over n >= 1 with A = a², B = b², divided by A - B = x²
+    // s(s+1)
     const Complex A = a * a;
     const double B = b * b;
     Complex powers{1, 0};  // A^(n-1) + A^(n-2) B + … + B^(n-1)
@@ -41,23 +43,23 @@ inline Difference shc_difference(Complex s, RoundedDouble x) {
   return {sinh(a) / a - Complex{second, 0}, (std::cosh(a.re) + std::cosh(b)) * (64 * unit + 2 * x.relative)};
 }
 
-// A loss that is never above its parameter.
-template <class Line>
+/// A symmetric loss within [-x, x] for its parameter x, whose log M is a `Mgf`.
+template <class Mgf>
 class BoundedLoss : public PrivacyLoss {
  public:
-  BoundedLoss(const Real& most, double spread, std::optional<PrivacyLoss::MaxLossAtom> top)
-      : most_(most), max_loss_(most.upper()), spread_(spread), top_(top) {}
-  std::unique_ptr<LogMgf> log_mgf(double c) const override { return std::make_unique<Line>(most_, c); }
+  BoundedLoss(const Real& parameter, double standard_deviation, std::optional<PrivacyLoss::MaxLossAtom> max_loss_atom)
+      : parameter_(parameter), max_loss_(parameter.upper()), standard_deviation_(standard_deviation), max_loss_atom_(max_loss_atom) {}
+  std::unique_ptr<LogMgf> log_mgf(double c) const override { return std::make_unique<Mgf>(parameter_, c); }
   double max_loss() const override { return max_loss_; }
-  std::optional<MaxLossAtom> max_loss_atom() const override { return top_; }
-  double standard_deviation() const override { return spread_; }
+  std::optional<MaxLossAtom> max_loss_atom() const override { return max_loss_atom_; }
+  double standard_deviation() const override { return standard_deviation_; }
   bool symmetric() const override { return true; }
 
  private:
-  RoundedDouble most_;
+  RoundedDouble parameter_;
   double max_loss_;
-  double spread_;
-  std::optional<MaxLossAtom> top_;
+  double standard_deviation_;
+  std::optional<MaxLossAtom> max_loss_atom_;
 };
 
 }  // namespace sotto::pld_detail

@@ -1,12 +1,13 @@
-// Subsampling of several mechanisms that run on the same sample, by the discretised product of their pairs.
+// The privacy losses of several mechanisms on one sample, by the discretised product of their
+// pairs: all losses are atoms (docs/theory/pld/products.md).
 #include <cmath>
 #include <utility>
 
+#include "core/api/work.hpp"
+#include "numerics/api/elementary.hpp"
 #include "pld/grid/distribution.hpp"
 #include "pld/product/discretized_product.hpp"
-#include "numerics/api/elementary.hpp"
 #include "pld/subsampling/poisson_sum.hpp"
-#include "core/api/work.hpp"
 
 namespace sotto {
 namespace {
@@ -23,16 +24,17 @@ using pld_detail::ProductOutcome;
 using pld_detail::RoundedDouble;
 using pld_detail::unit;
 
-// The joint loss ℓ of the base under one of its distributions: removing a record takes ℓ under Q, adding one takes -ℓ under P. Both are the same
-// where the product is symmetric, as it is on the upper side.
+// The base's joint loss as points with masses: ℓ under Q for removing a record, and -ℓ under P for
+// adding one. On the upper side the product is symmetric, and the two have the same distribution.
 struct Base {
   struct Point {
-    double loss, loss_error, mass, mass_error;  // the last is relative
+    double loss, loss_error;
+    double mass, mass_error;  // the error is relative
   };
   std::shared_ptr<const DiscretizedProduct> product;
   std::vector<Point> points;
 
-  Base(std::shared_ptr<const DiscretizedProduct> from, Direction direction) : product(std::move(from)) {
+  Base(std::shared_ptr<const DiscretizedProduct> joint, Direction direction) : product(std::move(joint)) {
     for (const ProductOutcome& one : product->outcomes()) {
       if (direction == Direction::remove) points.push_back({one.loss, one.loss_error, one.q, one.q_error / one.q + 4 * unit});
       if (direction == Direction::add) points.push_back({-one.loss, one.loss_error, one.p, one.p_error / one.p + 4 * unit});
@@ -40,41 +42,44 @@ struct Base {
   }
 };
 
-// An outcome on the sample: u = log(1 - q + q e^ℓ), and its mass.
+// An outcome on the sample: u = log(1 - q + q e^ℓ), and its mass under the distribution of its
+// point.
 struct SampledPoint {
-  pld_detail::Point ratio;
+  pld_detail::SampledLoss ratio;
   double log_mass, mass_error;
-  double mass, first;  // and its mass times e^u - 1 - u
+  double mass;
+  double base_excess;  // mass (e^u - 1 - u)
 };
 
-class PoissonProductLine : public LogMgf {
+class PoissonProductLogMgf : public LogMgf {
  public:
-  PoissonProductLine(const std::vector<SampledPoint>& points, const DiscretizedProduct& product, RoundedDouble rate, Direction direction, double c)
+  PoissonProductLogMgf(const std::vector<SampledPoint>& points, const DiscretizedProduct& product, RoundedDouble rate, Direction direction, double c)
       : direction_(direction), power_(power_of(direction, c)), sum_(power_, false) {
     double largest = 0;
     for (const SampledPoint& point : points) largest = std::max(largest, point.log_mass + power_ * point.ratio.u);
     sum_ = PoissonSum(power_, largest > 3);
     for (const SampledPoint& point : points) sum_.add(point.ratio, point.log_mass, point.mass_error);
-    sum_.settle();
-    // |r^β - 1 - β(r - 1)| <= |r|^p + 1 + |β| |r - 1|, with r^p <= 1 - q + q e^(pℓ) for p >= 1 and r^p <= (1-q)^p for p < 0
+    sum_.finish();
+    // outcomes that are left out: |r^β - 1 - β(r - 1)| <= |r|^p + 1 + |β| |r - 1|, where
+    // r^p <= 1 - q + q e^(pℓ) for p >= 1, by convexity, and r^p <= (1-q)^p for p < 0
     const double both = product.tail_p() + product.tail_q();
     tail_ = direction == Direction::remove ? 2 * both + rate.value * std::exp(product.log_tail(power_))
                                            : both * (1 + std::exp(power_ * std::log1p(-rate.value)));
-    steep_tail_ = rate.value * both;
+    tail_per_beta_ = rate.value * both;
   }
   void prepare(double /*top*/, double /*tolerance*/) override {}
   LogMgfValue at(double t) const override {
-    const double missing = 1.01 * (tail_ + std::hypot(power_, t) * steep_tail_) * std::exp(-sum_.scale());
-    return sum_.at(imaginary_of(direction_, t), std::isnan(missing) ? infinity : missing);
+    const double omitted = 1.01 * (tail_ + std::hypot(power_, t) * tail_per_beta_) * std::exp(-sum_.scale());
+    return sum_.at(imaginary_of(direction_, t), std::isnan(omitted) ? infinity : omitted);
   }
   double work() const override { return static_cast<double>(sum_.size()); }
-  double decay_bound(double /*t*/, Extent /*extent*/) const override { return pld_detail::upper_value(at(0)); }  // atoms do not decay
+  double decay_bound(double /*t*/, Extent /*extent*/) const override { return pld_detail::upper_log_mgf(at(0)); }  // the losses are atoms
 
  private:
   Direction direction_;
   double power_;
   PoissonSum sum_;
-  double tail_ = 0, steep_tail_ = 0;
+  double tail_ = 0, tail_per_beta_ = 0;
 };
 
 class PoissonProductLoss : public PrivacyLoss {
@@ -84,7 +89,7 @@ class PoissonProductLoss : public PrivacyLoss {
     double square = 0;
     double largest = -infinity;
     for (const Base::Point& point : base_->points) {
-      const pld_detail::Point ratio = log_ratio(rate_, point.loss, point.loss_error);
+      const pld_detail::SampledLoss ratio = log_ratio(rate_, point.loss, point.loss_error);
       points_.push_back({ratio, std::log(point.mass), point.mass_error, point.mass, point.mass * exp_excess(ratio.u)});
       square += point.mass * ratio.u * ratio.u;
       const double loss = direction == Direction::remove ? ratio.u : -ratio.u;
@@ -99,7 +104,7 @@ class PoissonProductLoss : public PrivacyLoss {
     if (base_->product->has_tail()) max_loss_ = direction == Direction::remove ? infinity : (-log1p(-rate)).upper();
   }
   std::unique_ptr<LogMgf> log_mgf(double c) const override {
-    return std::make_unique<PoissonProductLine>(points_, *base_->product, rate_, direction_, c);
+    return std::make_unique<PoissonProductLogMgf>(points_, *base_->product, rate_, direction_, c);
   }
   double cumulant(double c) const override {
     spend(20 * static_cast<double>(points_.size()));
@@ -112,7 +117,7 @@ class PoissonProductLoss : public PrivacyLoss {
       if (scale > 3) {
         sum += std::exp(point.log_mass + tilt - scale);
       } else {
-        sum += (std::abs(tilt) < 1 ? point.mass * exp_excess(tilt) : std::exp(point.log_mass + tilt) - point.mass * (1 + tilt)) - power * point.first;
+        sum += (std::abs(tilt) < 1 ? point.mass * exp_excess(tilt) : std::exp(point.log_mass + tilt) - point.mass * (1 + tilt)) - power * point.base_excess;
       }
     }
     return scale > 3 ? scale + std::log(sum) : std::log1p(sum);

@@ -1,78 +1,93 @@
-// The inversion integral [Alghamdi2023] at one abscissa: its nodes, and what each of its errors can come to (docs/theory/pld/inversion-integral.md).
+// The inversion integral [Alghamdi2023] on one vertical line: δ(ε) as an integral of the moment
+// generating function, with a bound on each error (docs/theory/pld/inversion-integral.md).
 #pragma once
 
 #include <memory>
 #include <optional>
 #include <vector>
 
-#include "sotto/core/bound.hpp"
 #include "pld/api/compose.hpp"
 #include "pld/arithmetic/support.hpp"
+#include "sotto/core/bound.hpp"
 
 namespace sotto::pld_detail {
 
-/// Σ k log M(c), an estimate; infinite where the sum is not finite.
+/// Returns an estimate of K(c) = Σ k log M(c) of a composition; infinite if it is not finite.
 double cumulant(const std::vector<LossStep>& steps, double c);
-/// The same, rounded up.
+/// Returns an upper bound on K(c).
 double cumulant_above(const std::vector<LossStep>& steps, double c);
-/// The c from which on some M(c) is infinite.
+/// Returns the c from which on some step's M(c) is infinite.
 double pole_of(const std::vector<LossStep>& steps);
-/// log of the largest (1 - e^-x) e^(-cx): δ(ε) <= e^(K(c) - cε) times that, for every c > 0 [Canonne2020].
+/// Returns log κ(c), rounded up: κ(c) = sup over x of (1 - e^-x) e^(-cx) = c^c/(1+c)^(1+c).
+/// Chernoff's bound is δ(ε) <= κ(c) e^(K(c) - cε), for every c > 0 [Canonne2020].
 double chernoff_factor(double c);
 
-/// The integral on the line Re s = c, for every ε near the one it was made for.
+/// The inversion integral of a composition on the line Re s = c, by the trapezoidal rule. It keeps
+/// M at the nodes, so that it brackets δ(ε) for every ε, tightly for those near the one that the
+/// step and the truncation were chosen for. Immutable after construction.
 class InversionIntegral {
  public:
-  /// `log_delta` is about where log δ is expected; `tolerance` the relative error wanted in δ; `smoothing` the μ of the added
-  /// Gaussian step; `work` how many terms may be summed.
+  /// Evaluates the nodes for `epsilon`. `log_delta` is an estimate of log δ(ε), `tolerance` the
+  /// relative error of δ that is aimed at, `smoothing` the parameter μ of a Gaussian step that is
+  /// added (0: none), and `work` the number of terms that may be summed. Throws OutOfWork.
   InversionIntegral(const std::vector<LossStep>& steps, double c, double epsilon, double log_delta, double tolerance, double smoothing, double work);
-  /// Nothing could be bounded with that work.
+  /// Returns true if the integral needs more work, or M could not be bounded: delta() is then [0,
+  /// 1].
   [[nodiscard]] bool failed() const { return nodes_.empty(); }
   [[nodiscard]] bool smoothed() const { return smoothing_ > 0; }
-  /// δ(ε) from both sides.
+  /// Returns bounds on δ(ε).
   [[nodiscard]] Bound delta(double epsilon) const;
 
  private:
-  struct Line {
-    std::unique_ptr<LogMgf> line;
+  /// One factor M^k of the composition's moment generating function.
+  struct Factor {
+    std::unique_ptr<LogMgf> log_mgf;
     double count;
   };
+  /// M at s = c + it, over e^scale. On a lattice the kernel depends on ε, and is not yet applied.
   struct Node {
     double t;
-    Complex size;  // M(s) / e^scale, over s(s+1) unless on a lattice
-    double error;  // absolute, of `size`
-    double plain;  // |M(s)| / e^scale, upper
+    Complex value;     // M(s)/(s(s+1)), or M(s) on a lattice
+    double error;      // absolute, of `value`
+    double magnitude;  // an upper bound on |M(s)|
   };
+  /// The trapezoidal sum, over e^(scale - cε).
   struct Sum {
     double value;
     double error;
-    double lift;  // what smoothing may have added
+    double smoothing_excess;  // an upper bound on the contribution of the added Gaussian step
+  };
+  /// The abscissa c' > c at which Chernoff's bound limits the aliasing from above.
+  struct RightAbscissa {
+    double c = infinity;
+    double cumulant = 0;    // K(c'), rounded up
+    double log_factor = 0;  // log κ(c')
   };
 
   void build(const std::vector<LossStep>& steps, double epsilon, double log_delta, double tolerance);
-  bool choose_step(const std::vector<LossStep>& steps, double epsilon, double wanted);
-  std::optional<std::size_t> choose_cut(const std::vector<LossStep>& steps, double tolerance, double target, double inner_tolerance);
+  bool choose_step(const std::vector<LossStep>& steps, double epsilon, double log_tolerance);
+  std::optional<std::size_t> choose_truncation(const std::vector<LossStep>& steps, double tolerance, double target, double inner_tolerance);
+  std::optional<std::size_t> truncate_period(double last);
   void evaluate(std::size_t intervals, double negligible);
-  [[nodiscard]] double log_tail(double t, Extent reach) const;
+  void add_node(double t, double negligible, const std::vector<double>& later_factors);
+  [[nodiscard]] double log_truncation_error(double t, Extent reach) const;
   [[nodiscard]] double bridge(const std::vector<LossStep>& steps, double first, double last, double target, double inner_tolerance) const;
-  [[nodiscard]] std::vector<double> slopes_of(const std::vector<LossStep>& steps) const;
+  [[nodiscard]] std::vector<double> growth_rates(const std::vector<LossStep>& steps) const;
   [[nodiscard]] double second_difference(const std::vector<LossStep>& steps) const;
-  [[nodiscard]] Sum smooth(double epsilon) const;
-  [[nodiscard]] Sum on_lattice(double epsilon) const;
+  [[nodiscard]] Sum sum_on_line(double epsilon) const;
+  [[nodiscard]] Sum sum_on_period(double epsilon) const;
 
   double c_;
   double smoothing_;
   double work_;
-  std::optional<Lattice> lattice_;
-  double count_ = 0;
-  std::vector<Line> lines_;
-  double scale_ = 0;  // Σ k log M(c), roughly
-  double step_ = 0;
-  double far_ = infinity;
-  double far_top_ = 0;
-  double far_factor_ = 0;
-  double tail_ = -infinity;
-  bool whole_period_ = false;
+  std::optional<Lattice> lattice_;  // of a single step's losses
+  double count_ = 0;                // of that step
+  std::vector<Factor> factors_;
+  double scale_ = 0;  // an estimate of K(c), by which all nodes are scaled
+  double step_ = 0;   // from node to node
+  RightAbscissa right_;
+  double log_truncation_ = -infinity;  // log of the truncation error at ε = 0, over e^scale
+  bool whole_period_ = false;          // the nodes cover the whole period of the lattice
   std::vector<Node> nodes_;
 };
 

@@ -1,3 +1,5 @@
+// Merging of similar sampled steps: steps whose sizes and rates fall into the same cell of a
+// logarithmic grid are one kind. The cells widen until there are few enough kinds.
 #include "pld/subsampling/merge_kinds.hpp"
 
 #include <cmath>
@@ -10,53 +12,57 @@
 namespace sotto::pld_detail {
 namespace {
 
-using Graded = PrivacyLoss::Graded;
+using SampledFamily = PrivacyLoss::SampledFamily;
 
+// Steps of one family and cell, with the ranges of their parameters.
 struct Kind {
-  Graded any;
-  Real least_size, most_size, least_rate, most_rate;
+  SampledFamily family;
+  Real min_size, max_size, min_rate, max_rate;
   double count;
 };
 
+// The mechanism, and the cells of log(size) and log(rate).
 using Key = std::tuple<std::type_index, long, long>;
 
-Key key_of(const PrivacyLoss& loss, const Graded& graded, double width) {
-  const auto place = [width](const Real& x) { return std::lround(std::floor(std::log(x.estimate()) / width)); };
-  return {std::type_index(typeid(loss)), place(graded.size), place(graded.rate)};
+Key key_of(const PrivacyLoss& loss, const SampledFamily& step, double width) {
+  const auto cell = [width](const Real& x) { return std::lround(std::floor(std::log(x.estimate()) / width)); };
+  return {std::type_index(typeid(loss)), cell(step.size), cell(step.rate)};
 }
 
 }  // namespace
 
-std::optional<Merged> merged(const std::vector<LossStep>& steps, std::size_t most) {
+std::optional<MergedSteps> merge_kinds(const std::vector<LossStep>& steps, std::size_t max_kinds) {
   std::vector<LossStep> others;
-  std::vector<std::pair<LossStep, Graded>> graded;
+  std::vector<std::pair<LossStep, SampledFamily>> sampled;
   for (const LossStep& step : steps) {
-    if (const auto one = step.loss->graded()) {
-      graded.emplace_back(step, *one);
+    if (const auto one = step.loss->sampled_family()) {
+      sampled.emplace_back(step, *one);
     } else {
       others.push_back(step);
     }
   }
-  if (graded.size() <= most) return std::nullopt;
+  if (sampled.size() <= max_kinds) return std::nullopt;
+
   for (double width = 1e-3; width < 1e3; width *= 1.25) {
-    spend(200 * static_cast<double>(graded.size()));
+    spend(200 * static_cast<double>(sampled.size()));
     std::map<Key, Kind> kinds;
-    for (const auto& [step, one] : graded) {
-      const auto [place, is_new] = kinds.try_emplace(key_of(*step.loss, one, width), Kind{one, one.size, one.size, one.rate, one.rate, 0});
-      Kind& kind = place->second;
+    for (const auto& [step, one] : sampled) {
+      const auto [entry, is_new] = kinds.try_emplace(key_of(*step.loss, one, width), Kind{one, one.size, one.size, one.rate, one.rate, 0});
+      Kind& kind = entry->second;
       kind.count += step.count;
-      if (kinds.size() > most) break;
+      if (kinds.size() > max_kinds) break;
       if (is_new) continue;
-      kind.least_size = min(kind.least_size, one.size);
-      kind.most_size = max(kind.most_size, one.size);
-      kind.least_rate = min(kind.least_rate, one.rate);
-      kind.most_rate = max(kind.most_rate, one.rate);
+      kind.min_size = min(kind.min_size, one.size);
+      kind.max_size = max(kind.max_size, one.size);
+      kind.min_rate = min(kind.min_rate, one.rate);
+      kind.max_rate = max(kind.max_rate, one.rate);
     }
-    if (kinds.size() > most) continue;
-    Merged result{others, others};
+    if (kinds.size() > max_kinds) continue;
+
+    MergedSteps result{others, others};
     for (const auto& [key, kind] : kinds) {
-      result.above.push_back({kind.any.with(kind.most_size, kind.most_rate), kind.count});
-      result.below.push_back({kind.any.with(kind.least_size, kind.least_rate), kind.count});
+      result.dominating.push_back({kind.family.member(kind.max_size, kind.max_rate), kind.count});
+      result.dominated.push_back({kind.family.member(kind.min_size, kind.min_rate), kind.count});
     }
     return result;
   }

@@ -1,5 +1,5 @@
-// Many sampled steps that differ little, merged into fewer kinds: for an upper bound each at the largest size and rate of its kind, for a lower bound
-// at the smallest.
+// Merging of many similar sampled steps into few kinds, for schedules with hundreds of phases:
+// docs/theory/pld/README.md, "Many kinds as few".
 #pragma once
 
 #include <optional>
@@ -9,12 +9,15 @@
 
 namespace sotto::pld_detail {
 
-struct Merged {
-  std::vector<LossStep> above, below;
+/// Compositions that bound a plan: each kind at its largest size and rate dominates its steps, and
+/// at its smallest size and rate is dominated by them.
+struct MergedSteps {
+  std::vector<LossStep> dominating, dominated;
 };
 
-/// At most about so many kinds of graded steps, what else there is unchanged; nothing where there are no more than that. What dominates step by step
-/// dominates composed [Zhu2022].
-std::optional<Merged> merged(const std::vector<LossStep>& steps, std::size_t most);
+/// Returns the steps with those that have a sampled family merged into at most `max_kinds` kinds;
+/// the other steps are unchanged. nullopt if there are no more than max_kinds of them. A
+/// composition that dominates step by step dominates as a whole [Zhu2022].
+std::optional<MergedSteps> merge_kinds(const std::vector<LossStep>& steps, std::size_t max_kinds);
 
 }  // namespace sotto::pld_detail

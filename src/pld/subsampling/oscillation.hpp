@@ -1,4 +1,5 @@
-// Sums of waves whose parts of first order cancel: what the transform of a small loss is made of.
+// Sums of e^(iy) - 1 - iy, which keep their accuracy for small y: M - 1 of small losses is such a
+// sum (docs/theory/pld/moment-generating-functions.md, "No cancellation near M = 1").
 #pragma once
 
 #include <cmath>
@@ -9,12 +10,14 @@
 
 namespace sotto::pld_detail {
 
-/// cos y - 1 and sin y - y, each to 16 units of its own size for |y| < 0.7 and of 1 + |y| beyond.
-struct Wave {
+/// e^(iy) - 1 - iy, that is cos y - 1 and sin y - y.
+struct ReducedWave {
   double cosine;
   double sine;
 };
-inline Wave wave(double y) {
+/// Returns both parts, for |y| < 0.7 from their series to 16 units of their own size, and for
+/// larger |y| to 16 units of 1 + |y|.
+inline ReducedWave reduced_wave(double y) {
   const double square = y * y;
   if (square < 0.49) {
     double cosine = -1.0 / 1307674368000 / 16;  // 1/16!
@@ -37,11 +40,11 @@ inline Wave wave(double y) {
   return {std::cos(y) - 1, std::sin(y) - y};
 }
 
-/// Sum over j of weight_j ((cos y_j - 1) + i (sin y_j - y_j)), y_j = t u_j.
-inline Complex oscillation(const std::vector<double>& weight, const std::vector<double>& u, double t) {
+/// Returns Σ_j weight_j ((cos y_j - 1) + i (sin y_j - y_j)) with y_j = t u_j.
+inline Complex reduced_wave_sum(const std::vector<double>& weight, const std::vector<double>& u, double t) {
   Complex sum{0, 0};
   for (std::size_t j = 0; j < u.size(); ++j) {
-    const Wave one = wave(t * u[j]);
+    const ReducedWave one = reduced_wave(t * u[j]);
     sum.re += weight[j] * one.cosine;
     sum.im += weight[j] * one.sine;
   }

@@ -162,7 +162,7 @@ TEST(Walk, IsTheMixtureOverTheWalk) {
   for (const oracle::Row& row : oracle::rows("federated", "kind", "gap")) {
     const double mu = row.number("a");
     const double e = row.number("epsilon");
-    const PrivacyLossPtr loss = gaussian_mixture_loss(walk_gap_mixture(mu * mu, {row.count("b"), row.count("c")})->shares);
+    const PrivacyLossPtr loss = gaussian_mixture_loss(walk_gap_mixture(mu * mu, {row.count("b"), row.count("c")})->components);
     expect_above(composed_delta({{loss, row.number("count")}}, Bound{e, e}).upper, row.number("value"), 1e-3, row.show());
   }
   for (const oracle::Row& row : oracle::rows("federated", "kind", "cycle")) {
@@ -170,35 +170,35 @@ TEST(Walk, IsTheMixtureOverTheWalk) {
     const double e = row.number("epsilon");
     const auto mixture = walk_cycle_mixture(mu * mu, {row.count("b"), row.count("c")});
     EXPECT_LT(mixture->failure, 1e-30);
-    expect_above(gaussian_mixture_delta(mixture->shares, e), row.number("value"), 5e-4, row.show());
-    expect_above(composed_delta({{gaussian_mixture_loss(mixture->shares), 1}}, Bound{e, e}).upper, row.number("value"), 5e-3, row.show());
+    expect_above(gaussian_mixture_delta(mixture->components, e), row.number("value"), 5e-4, row.show());
+    expect_above(composed_delta({{gaussian_mixture_loss(mixture->components), 1}}, Bound{e, e}).upper, row.number("value"), 5e-3, row.show());
   }
   // a group of `count` users
   for (const oracle::Row& row : oracle::rows("federated", "kind", "group-cycle")) {
     const double mu = row.number("a");
     const auto mixture = walk_cycle_mixture(mu * mu, {row.count("b"), row.count("c"), row.count("count")});
     EXPECT_LT(mixture->failure, 1e-30);
-    expect_above(gaussian_mixture_delta(mixture->shares, row.number("epsilon")), row.number("value"), 1e-3, row.show());
+    expect_above(gaussian_mixture_delta(mixture->components, row.number("epsilon")), row.number("value"), 1e-3, row.show());
   }
   for (const oracle::Row& row : oracle::rows("federated", "kind", "group-gap")) {
     const double mu = row.number("a");
     const double e = row.number("epsilon");
     const auto mixture = walk_gap_mixture(mu * mu, {row.count("b"), row.count("c"), row.count("count")});
-    const PrivacyLossPtr loss = repeated_loss(gaussian_mixture_loss(mixture->shares), row.count("count"));
+    const PrivacyLossPtr loss = repeated_loss(gaussian_mixture_loss(mixture->components), row.count("count"));
     expect_above(composed_delta({{loss, 1}}, Bound{e, e}).upper, row.number("value"), 1e-3, row.show());
   }
 }
 
 // A split mixture has a larger δ at every ε, and an equal total variation.
 TEST(GaussianMixture, IsSplitFromAbove) {
-  std::vector<GaussianShare> shares;
+  std::vector<GaussianComponent> shares;
   for (int i = 1; i <= 20; ++i) shares.push_back({0.03 * i * i, Real(1) / 20});
-  const auto profile = [](const std::vector<GaussianShare>& of, double e) {
+  const auto profile = [](const std::vector<GaussianComponent>& of, double e) {
     double sum = 0;
-    for (const GaussianShare& share : of) sum += share.mass.estimate() * gaussian_delta(e, sqrt(share.squared_mu).estimate()).estimate();
+    for (const GaussianComponent& share : of) sum += share.mass.estimate() * gaussian_delta(e, sqrt(share.squared_mu).estimate()).estimate();
     return sum;
   };
-  const auto few = split_shares(shares, 5);
+  const auto few = coarsen_mixture(shares, 5);
   EXPECT_LE(few.size(), 6U);
   for (const double e : {0.0, 0.1, 0.5, 1.0, 2.0, 5.0, 10.0}) EXPECT_GE(profile(few, e), profile(shares, e) * (1 - 1e-9)) << e;
   EXPECT_NEAR(profile(few, 0), profile(shares, 0), 1e-9);

@@ -243,7 +243,7 @@ TEST(WalkMixture, IsTheProfileOfItsShares) {
     const double mu = std::pow(10, -12 + 18 * unit(bits));
     const double e = i % 7 == 0 ? 0 : mu * std::pow(10, -3 + 4.5 * unit(bits)) + (i % 2 == 0 ? mu * mu / 2 : 0);
     if (!(e < 1e9)) continue;
-    const std::vector<GaussianShare> one{{Real(mu) * Real(mu), 1}};
+    const std::vector<GaussianComponent> one{{Real(mu) * Real(mu), 1}};
     const Real exact = gaussian_delta(e, mu);
     const double bound = gaussian_mixture_delta(one, e);
     EXPECT_GE(bound, exact.lower()) << mu << " at " << e;
@@ -268,15 +268,15 @@ TEST(WalkMixture, IsTheProfileOfItsShares) {
 // Every computation with a mixture counts the work of each of its components.
 TEST(WalkWork, CountsTheSharesOfAMixture) {
   const auto mixture = walk_cycle_mixture(Real(1) / 3, {1000, 30});
-  const auto shares = static_cast<double>(mixture->shares.size());
+  const auto shares = static_cast<double>(mixture->components.size());
   ASSERT_GT(shares, 500);
-  const PrivacyLossPtr loss = gaussian_mixture_loss(mixture->shares);
+  const PrivacyLossPtr loss = gaussian_mixture_loss(mixture->components);
   const auto counted = [](const auto& question) {
     const WorkLimit limit(1e12);
     question();
     return limit.spent();
   };
-  EXPECT_GE(counted([&] { (void)gaussian_mixture_delta(mixture->shares, 0.3); }), 20 * shares);
+  EXPECT_GE(counted([&] { (void)gaussian_mixture_delta(mixture->components, 0.3); }), 20 * shares);
   EXPECT_GE(counted([&] { (void)loss->cumulant(2); }), 5 * shares);
   const auto line = loss->log_mgf(2);
   EXPECT_GE(counted([&] { (void)line->at(1); }), 20 * shares);
@@ -300,7 +300,7 @@ TEST(WalkWork, OfALawIsBounded) {
         EXPECT_LT(cycle->failure, 1e-30);
         for (const auto& mixture : {cycle, gap}) {
           double mass = 0;
-          for (const GaussianShare& share : mixture->shares) mass += share.mass.upper();
+          for (const GaussianComponent& share : mixture->components) mass += share.mass.upper();
           EXPECT_LE(mass, 1 + 1e-7) << users << " " << colluders << " " << group;
         }
       }

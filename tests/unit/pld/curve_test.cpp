@@ -1,4 +1,4 @@
-// A curve of δ: each of its values encloses what is computed for that ε alone, in whatever order they are asked.
+// ComposedCurve: its brackets agree with those of each ε alone, in any order of calls.
 #include "pld/api/curve.hpp"
 
 #include <gtest/gtest.h>
@@ -28,16 +28,16 @@ std::vector<Case> cases() {
           {"exponential", {{exponential_loss(0.5), 20}}, 8}};
 }
 
-TEST(ComposedCurve, EnclosesWhatEachEpsilonHasByItself) {
+TEST(ComposedCurve, AgreesWithTheBracketOfEachEpsilonAlone) {
   for (const Case& one : cases()) {
     ComposedCurve curve(one.steps);
     for (const double share : {0.9, 0.0, 0.1, 0.5, 0.52, 0.3, 0.7, 0.05, 0.95}) {
       const double epsilon = share * one.end;
       const Bound alone = composed_delta(one.steps, {epsilon, epsilon});
-      const Bound kept = curve.delta(epsilon);
-      EXPECT_GE(kept.upper, alone.lower) << one.name << " at " << epsilon;
-      EXPECT_LE(kept.lower, alone.upper) << one.name << " at " << epsilon;
-      EXPECT_LE(kept.upper, alone.upper * (1 + 1e-3) + 1e-15) << one.name << " at " << epsilon;
+      const Bound cached = curve.delta(epsilon);
+      EXPECT_GE(cached.upper, alone.lower) << one.name << " at " << epsilon;
+      EXPECT_LE(cached.lower, alone.upper) << one.name << " at " << epsilon;
+      EXPECT_LE(cached.upper, alone.upper * (1 + 1e-3) + 1e-15) << one.name << " at " << epsilon;
     }
   }
 }

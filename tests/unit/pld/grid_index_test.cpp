@@ -1,4 +1,4 @@
-// A loss far outside of a grid is before its first point or behind its last one, never at another.
+// The index of a loss far outside of a grid is below its first point or above its last one.
 #include "pld/grid/grid_index.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// Laws, the discrete Fourier transform and grids: against sums made another way.
+// Loss distributions, their discretisation and FFT composition, against sums that are made another
+// way, and against error terms that are made large.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -7,9 +8,9 @@
 #include <tuple>
 #include <vector>
 
+#include "numerics/api/fft.hpp"
 #include "pld/grid/discretize.hpp"
 #include "pld/grid/fft_compose.hpp"
-#include "numerics/api/fft.hpp"
 
 namespace sotto::pld_detail {
 namespace {
@@ -80,8 +81,9 @@ std::vector<NamedDistribution> distributions() {
   return all;
 }
 
-// The masses of a partition add up to 1 under P and under Q, P's mass of a short cell is e^loss of Q's, and slopes are those of the masses.
-TEST(LossDistribution, HasTheMassesOfAPrivacyLoss) {
+// The masses of a partition sum to 1 under P and under Q, the P-mass of a short cell is e^loss
+// times its Q-mass, and the bounds on slopes hold for the cells' masses.
+TEST(LossDistribution, MassesAreThoseOfAPrivacyLoss) {
   for (const auto& [name, distribution] : distributions()) {
     const double low = std::max(distribution->min_loss(), -3.0);
     const double high = std::min(distribution->max_loss(), 12.0);
@@ -92,16 +94,16 @@ TEST(LossDistribution, HasTheMassesOfAPrivacyLoss) {
       q += atom.mass * std::exp(atom.log);
       p += atom.mass * std::exp(atom.log + atom.loss);
     }
-    const auto take = [&](double from, double to) {
-      const LossDistribution::Mass without = distribution->mass_q(distribution->edge(from), distribution->edge(to));
-      const LossDistribution::Mass with = distribution->mass_p(distribution->edge(from), distribution->edge(to));
-      q += without.at(0);
-      p += with.at(0);
-      off += without.at(0) * without.error_bound + with.at(0) * with.error_bound;
-      return std::pair{with.at(0), without.at(0)};
+    const auto add = [&](double from, double to) {
+      const LossDistribution::Mass mass_q = distribution->mass_q(distribution->edge(from), distribution->edge(to));
+      const LossDistribution::Mass mass_p = distribution->mass_p(distribution->edge(from), distribution->edge(to));
+      q += mass_q.as_double();
+      p += mass_p.as_double();
+      off += mass_q.as_double() * mass_q.error_bound + mass_p.as_double() * mass_p.error_bound;
+      return std::pair{mass_p.as_double(), mass_q.as_double()};
     };
-    if (distribution->min_loss() < low) take(distribution->min_loss(), low);
-    if (distribution->max_loss() > high) take(high, distribution->max_loss());
+    if (distribution->min_loss() < low) add(distribution->min_loss(), low);
+    if (distribution->max_loss() > high) add(high, distribution->max_loss());
     const int cells = 3000;
     for (const auto& [from, to] : {std::pair{low, -0x1p-1000}, std::pair{0.0, high}}) {
       const double width = (to - from) / cells;
@@ -110,19 +112,19 @@ TEST(LossDistribution, HasTheMassesOfAPrivacyLoss) {
         const double start = from + j * width;
         const double end = j + 1 == cells ? to : start + width;
         const LossDistribution::Edge b = distribution->edge(end);
-        const auto [with, mass] = take(start, end);
-        if (mass > 1e-30) {
-          const double loss = std::log(with / mass);
+        const auto [p_mass, q_mass] = add(start, end);
+        if (q_mass > 1e-30) {
+          const double loss = std::log(p_mass / q_mass);
           EXPECT_GE(loss, start - 1e-9) << name;
           EXPECT_LE(loss, end + 1e-9) << name;
           if (j > 0 && before > 1e-30) {
             const LossDistribution::Slopes slopes = distribution->slopes(distribution->edge(start - width), b);
-            const double slope = std::log(mass / before) / width;
-            EXPECT_GE(slope, slopes.least - 1e-6 * (1 + std::abs(slope))) << name << " at " << start;
-            EXPECT_LE(slope, slopes.most + 1e-6 * (1 + std::abs(slope))) << name << " at " << start;
+            const double slope = std::log(q_mass / before) / width;
+            EXPECT_GE(slope, slopes.min - 1e-6 * (1 + std::abs(slope))) << name << " at " << start;
+            EXPECT_LE(slope, slopes.max + 1e-6 * (1 + std::abs(slope))) << name << " at " << start;
           }
         }
-        before = mass;
+        before = q_mass;
       }
     }
     EXPECT_NEAR(q, 1, off) << name;
@@ -131,11 +133,11 @@ TEST(LossDistribution, HasTheMassesOfAPrivacyLoss) {
   }
 }
 
-// δ(ε) of one step that is on grid points.
+// Returns δ(ε) of one discretised step.
 Long profile_of(const GridDistribution& grid, double epsilon) {
-  Long sum = grid.bulk ? std::exp(static_cast<Long>(grid.bulk->log)) * std::max<Long>(0, -std::expm1(static_cast<Long>(epsilon) - grid.start)) : 0;
+  Long sum = grid.bulk ? std::exp(static_cast<Long>(grid.bulk->log_mass)) * std::max<Long>(0, -std::expm1(static_cast<Long>(epsilon) - grid.start)) : 0;
   for (std::int64_t j = grid.first; j <= grid.last(); ++j) {
-    sum += grid.weights[static_cast<std::size_t>(j - grid.first)] * std::max<Long>(0, -std::expm1(static_cast<Long>(epsilon) - grid.at(j)));
+    sum += grid.weights[static_cast<std::size_t>(j - grid.first)] * std::max<Long>(0, -std::expm1(static_cast<Long>(epsilon) - grid.loss_at(j)));
   }
   return sum;
 }
@@ -144,8 +146,9 @@ GridRange span_of(const LossDistribution& distribution, double spacing) {
   return {std::max(distribution.min_loss(), -20.0), std::min(distribution.max_loss(), 30.0), spacing, 1};
 }
 
-// What is put on grid points: up, E_Q[(X - a)₊] is nowhere smaller; down, nowhere larger. Either way it is nearly the same.
-TEST(Discretize, PessimisticIsAboveAndOptimisticIsBelow) {
+// A pessimistic profile is nowhere below an optimistic one, at any spacings, and on fine grids the
+// two are close.
+TEST(Discretize, PessimisticProfileIsAboveTheOptimisticOne) {
   for (const auto& [name, distribution] : distributions()) {
     for (const double spacing : {0.02, 0.05}) {
       const GridDistribution up = pessimistic(*distribution, span_of(*distribution, spacing));
@@ -164,7 +167,8 @@ TEST(Discretize, PessimisticIsAboveAndOptimisticIsBelow) {
   }
 }
 
-// Of one step the profile is known: on grid points of any height it is on its side, and down it is close where grid points are.
+// The profile of one step follows from its distribution. Grids of any spacing bound it, and
+// optimistic ones are close to it.
 TEST(Discretize, EachSideBoundsTheTrueProfile) {
   for (const auto& [name, distribution] : distributions()) {
     const auto truth = [&distribution = *distribution](double epsilon) {
@@ -172,12 +176,12 @@ TEST(Discretize, EachSideBoundsTheTrueProfile) {
       for (const LossDistribution::PointMass& atom : distribution.atoms()) {
         sum += std::max<Long>(0, -std::expm1(static_cast<Long>(epsilon) - atom.loss)) * atom.mass * std::exp(static_cast<Long>(atom.log) + atom.loss);
       }
-      const auto take = [&](double from, double to) {
-        sum += static_cast<Long>(distribution.mass_p(distribution.edge(from), distribution.edge(to)).at(0)) -
-               distribution.mass_q(distribution.edge(from), distribution.edge(to)).at(epsilon);
+      const auto add = [&](double from, double to) {
+        sum += static_cast<Long>(distribution.mass_p(distribution.edge(from), distribution.edge(to)).as_double()) -
+               distribution.mass_q(distribution.edge(from), distribution.edge(to)).times_exp(epsilon);
       };
-      if (epsilon < 0) take(epsilon, -0x1p-1000);
-      take(std::max(epsilon, 0.0), distribution.max_loss());
+      if (epsilon < 0) add(epsilon, -0x1p-1000);
+      add(std::max(epsilon, 0.0), distribution.max_loss());
       return static_cast<double>(sum);
     };
     double worst = 0;
@@ -186,8 +190,8 @@ TEST(Discretize, EachSideBoundsTheTrueProfile) {
       const GridDistribution down = optimistic(*distribution, span_of(*distribution, spacing));
       for (double epsilon = std::max(distribution->min_loss(), -1.0) + 0.0123; epsilon < std::min(3.0, distribution->max_loss()); epsilon += 0.0317) {
         const double exact = truth(epsilon);
-        EXPECT_GE(static_cast<double>(profile_of(up, epsilon - up.off)), exact * (1 - 1e-12) - 1e-15) << name << " " << spacing << " at " << epsilon;
-        const double below = static_cast<double>(profile_of(down, epsilon + down.off));
+        EXPECT_GE(static_cast<double>(profile_of(up, epsilon - up.loss_error)), exact * (1 - 1e-12) - 1e-15) << name << " " << spacing << " at " << epsilon;
+        const double below = static_cast<double>(profile_of(down, epsilon + down.loss_error));
         EXPECT_LE(below, exact * (1 + 1e-12) + 1e-15) << name << " " << spacing << " at " << epsilon;
         if (spacing < 0.01) worst = std::max(worst, (exact - below) / spacing);
       }
@@ -196,17 +200,17 @@ TEST(Discretize, EachSideBoundsTheTrueProfile) {
   }
 }
 
-// Whatever the grid points' height, down no mass is told twice: neither P nor Q gets more than it has.
-TEST(Discretize, CountsNoMassTwice) {
+// An optimistic grid of any spacing has at most the masses of P and of Q.
+TEST(Discretize, OptimisticMassesSumToAtMostOne) {
   for (const auto& [name, distribution] : distributions()) {
     for (double spacing = 0.01; spacing < 0.3; spacing *= 1.05) {
       const GridDistribution down = optimistic(*distribution, span_of(*distribution, spacing));
-      Long p = down.bulk ? std::exp(static_cast<Long>(down.bulk->log)) : 0;
-      Long q = down.bulk ? std::exp(static_cast<Long>(down.bulk->log) - down.start) : 0;
+      Long p = down.bulk ? std::exp(static_cast<Long>(down.bulk->log_mass)) : 0;
+      Long q = down.bulk ? std::exp(static_cast<Long>(down.bulk->log_mass) - down.start) : 0;
       for (std::int64_t j = down.first; j <= down.last(); ++j) {
         const Long weight = down.weights[static_cast<std::size_t>(j - down.first)];
         p += weight;
-        q += weight * std::exp(-static_cast<Long>(down.at(j)));
+        q += weight * std::exp(-static_cast<Long>(down.loss_at(j)));
       }
       EXPECT_LE(static_cast<double>(p), 1 + 1e-12) << name << " " << spacing;
       EXPECT_LE(static_cast<double>(q), 1 + 1e-12) << name << " " << spacing;
@@ -214,9 +218,9 @@ TEST(Discretize, CountsNoMassTwice) {
   }
 }
 
-// A grid made for one ε bounds δ at every other, where what it leaves out is no longer small, and so does one whose window is too small: against
-// grids made for those.
-TEST(FftComposition, HoldsFarFromTheEpsilonItWasMadeFor) {
+// A grid that is made for one ε bounds δ at every other ε, where its truncations are no longer
+// small, and so does one whose window is too short: against grids that are made for the other ε.
+TEST(FftComposition, IsValidFarFromItsOwnEpsilon) {
   struct Case {
     PrivacyLossPtr loss;
     double count, epsilon, delta;
@@ -257,8 +261,8 @@ TEST(FftComposition, HoldsFarFromTheEpsilonItWasMadeFor) {
   }
 }
 
-// Far above ε the tilted masses are below what the transform's rounding leaves there: its bound must cover that.
-TEST(FftComposition, RoundingOfTheTransformIsBounded) {
+// Far above ε the tilted masses are below the FFT's rounding, which its error bound must cover.
+TEST(FftComposition, RoundingOfTheFftIsCovered) {
   for (const auto& [loss, count, epsilon, delta] : {std::tuple{without_replacement_gaussian_loss(1, Real(1) / 100), 10.0, 0.1, 1e-4},
                                                     std::tuple{poisson_gaussian_loss(3, Real(1) / 1000, Direction::remove), 4.0, 1.0, 1e-5},
                                                     std::tuple{poisson_laplace_loss(1, Real(1) / 2, Direction::remove), 60.0, 12.0, 1e-3}}) {
@@ -276,8 +280,8 @@ TEST(FftComposition, RoundingOfTheTransformIsBounded) {
   }
 }
 
-// At the top of a window that is too small most of what counts is beyond it.
-TEST(FftComposition, WhatIsBeyondTheWindowIsBounded) {
+// At the top of a window that is too short, most outcomes that count are beyond it.
+TEST(FftComposition, OutcomesBeyondTheWindowAreBounded) {
   const auto steps = with_distributions({{poisson_laplace_loss(1, Real(1) / 2, Direction::remove), 60}});
   int compared = 0;
   for (const double depth : {-6.0, -4.0, -2.0, 0.0, 4.0}) {
@@ -300,8 +304,9 @@ TEST(FftComposition, WhatIsBeyondTheWindowIsBounded) {
   EXPECT_GE(compared, 20);
 }
 
-// Steep cells, taken by their slopes: up, P gets no less than it has, and down no more, to the last digits.
-TEST(Discretize, KeepsAllMassOnAWideGrid) {
+// Means of steep cells follow from slopes: a pessimistic grid has at least P's mass, and an
+// optimistic one at most, to the last digits.
+TEST(Discretize, ConservesMassWithSteepCells) {
   for (const double mu : {0.05, 0.4, 3.0}) {
     const auto distribution = gaussian_distribution(RoundedDouble(Real(mu)));
     const double spacing = 0.05 * mu;  // slopes are up to 6/μ where the masses are
@@ -313,23 +318,23 @@ TEST(Discretize, KeepsAllMassOnAWideGrid) {
     };
     const GridDistribution up = pessimistic(*distribution, span);
     const GridDistribution down = optimistic(*distribution, span);
-    const auto with = [&](double from, double to) { return distribution->mass_p(distribution->edge(from), distribution->edge(to)).at(0); };
-    EXPECT_GE(sum(up), with(-infinity, 0) + with(0, up.end) - 2e-14) << mu;
-    EXPECT_LE(sum(down), with(-9 * mu, 0) + with(0, down.end) + 2e-14) << mu;
+    const auto mass_p = [&](double from, double to) { return distribution->mass_p(distribution->edge(from), distribution->edge(to)).as_double(); };
+    EXPECT_GE(sum(up), mass_p(-infinity, 0) + mass_p(0, up.end) - 2e-14) << mu;
+    EXPECT_LE(sum(down), mass_p(-9 * mu, 0) + mass_p(0, down.end) + 2e-14) << mu;
   }
 }
 
-// Arsinh noise: an edge is where the loss is, to within `off`.
-TEST(LossDistribution, InvertsTheLossOfArsinhNoise) {
+// An edge of arsinh noise has its loss to within loss_error().
+TEST(LossDistribution, EdgesOfArsinhNoiseHaveTheirLoss) {
   for (const double kappa : {1.0, 7.0, 300.0, 1e6}) {
     for (const double shift : {1e-4, 0.01, 0.24}) {
       const auto distribution = arsinh_distribution(RoundedDouble(Real(kappa)), RoundedDouble(Real(shift)));
       const Long d = shift;
       for (double times = -30; times <= 30; times += 0.7) {
         const double loss = times * shift * std::sqrt(2 * kappa);
-        const Long u = -static_cast<Long>(distribution->edge(loss).place);
+        const Long u = -static_cast<Long>(distribution->edge(loss).noise_value);
         const Long there = std::log(std::cosh(u) / std::cosh(u - d)) - static_cast<Long>(kappa) * std::sinh(d) * std::sinh(2 * u - d);
-        if (std::sqrt(2 * kappa) * std::abs(std::sinh(static_cast<double>(u))) > 45) continue;  // where there is nothing
+        if (std::sqrt(2 * kappa) * std::abs(std::sinh(static_cast<double>(u))) > 45) continue;  // where the mass underflows
         EXPECT_LE(std::abs(static_cast<double>(there - loss)), distribution->loss_error(loss)) << kappa << " " << shift << " " << loss;
         EXPECT_LE(distribution->loss_error(loss), 1e-9 * (1 + std::abs(loss))) << kappa << " " << shift << " " << loss;
       }
@@ -337,8 +342,8 @@ TEST(LossDistribution, InvertsTheLossOfArsinhNoise) {
   }
 }
 
-// What lies below the first grid point counts too.
-TEST(Discretize, LosesNothingBelowTheFirstGridPoint) {
+// A pessimistic grid raises losses below its first point to it.
+TEST(Discretize, RaisesLossesBelowTheFirstGridPoint) {
   for (const auto& [name, distribution] : distributions()) {
     const auto profile = [&, &one = *distribution](double lowest, double epsilon) {
       return static_cast<double>(profile_of(pessimistic(one, {std::max(lowest, one.min_loss()), std::min(one.max_loss(), 30.0), 0.01, 1}), epsilon));
@@ -347,7 +352,8 @@ TEST(Discretize, LosesNothingBelowTheFirstGridPoint) {
   }
 }
 
-// The loss of (Q, P) is that of the pair turned round: E_Q[e^(-sL)] by the distribution's cells.
+// The reversed loss is that of (Q, P), whose moment generating function is E_Q[e^(-sL)]: by the
+// cells of the original distribution.
 TEST(PrivacyLoss, ReversedIsTheLossOfTheSwappedPair) {
   const Real third = Real(1) / 3;
   for (const PrivacyLossPtr& loss :
@@ -366,10 +372,10 @@ TEST(PrivacyLoss, ReversedIsTheLossOfTheSwappedPair) {
         const double from = low + (high - low) * j / cells;
         const double to = low + (high - low) * (j + 1) / cells;
         if (from < 0 && to > 0) {
-          mean += distribution->mass_q(distribution->edge(from), distribution->edge(-0x1p-1000)).at(0) +
-                  distribution->mass_q(distribution->edge(0), distribution->edge(to)).at(0);
+          mean += distribution->mass_q(distribution->edge(from), distribution->edge(-0x1p-1000)).as_double() +
+                  distribution->mass_q(distribution->edge(0), distribution->edge(to)).as_double();
         } else {
-          mean += distribution->mass_q(distribution->edge(from), distribution->edge(to)).at(-line * (from + to) / 2);
+          mean += distribution->mass_q(distribution->edge(from), distribution->edge(to)).times_exp(-line * (from + to) / 2);
         }
       }
       EXPECT_NEAR(reversed->cumulant(line), std::log(mean), 1e-4 * std::abs(std::log(mean))) << line;

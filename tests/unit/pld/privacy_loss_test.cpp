@@ -1,4 +1,5 @@
-// Transforms against sums over the distribution itself, and ceilings against what they bound.
+// Moment generating functions against sums over the loss distribution, and decay bounds against the
+// values that they bound.
 #include "pld/api/privacy_loss.hpp"
 
 #include <gtest/gtest.h>
@@ -24,11 +25,11 @@ using Long = long double;
 struct Case {
   std::string name;
   PrivacyLossPtr loss;
-  // E_P[e^(sL)] by another way: sums and Simpson's rule in long double
+  // E_P[e^(sL)] by sums and Simpson's rule in long double
   std::function<Complex(double c, double t)> direct;
 };
 
-// ∫ f(x) e^(i g(x)) over [low, high] by Simpson's rule with many points.
+// Returns ∫ f over [low, high] by Simpson's rule with many points.
 Complex simpson(double low, double high, int points, const std::function<Complex(Long)>& f) {
   Long re = 0;
   Long im = 0;
@@ -47,13 +48,13 @@ Complex power(Long log_base, double re, double im, Long weight) {
   return {static_cast<double>(size * std::cos(im * log_base)), static_cast<double>(size * std::sin(im * log_base))};
 }
 
-// Losses with masses under Q.
-using Law = std::vector<std::pair<Long, Long>>;
+// A loss distribution: losses with masses under Q.
+using Distribution = std::vector<std::pair<Long, Long>>;
 
-// Laplace noise: its atoms, and Gauss's points between.
-Law laplace_distribution(Long x) {
+// Laplace noise: its atoms, and the points of a Gauss-Legendre rule between them.
+Distribution laplace_distribution(Long x) {
   constexpr int n = 32;
-  Law distribution{{-x, 0.5L}, {x, std::exp(-x) / 2}};
+  Distribution distribution{{-x, 0.5L}, {x, std::exp(-x) / 2}};
   for (int i = 0; i < n; ++i) {
     Long t = std::cos(static_cast<Long>(pi) * (i + 0.75L) / (n + 0.5L));
     Long slope = 1;
@@ -73,8 +74,8 @@ Law laplace_distribution(Long x) {
   return distribution;
 }
 
-Law gaussian_distribution(Long mu, Long beyond) {
-  Law distribution;
+Distribution gaussian_distribution(Long mu, Long beyond) {
+  Distribution distribution;
   const Long h = std::min(0.1L, 0.1L / mu);
   for (Long z = -12; z <= 12 + beyond * mu; z += h) {
     distribution.emplace_back(mu * z - mu * mu / 2, h * std::exp(-z * z / 2) / std::sqrt(2 * std::acos(-1.0L)));
@@ -82,18 +83,18 @@ Law gaussian_distribution(Long mu, Long beyond) {
   return distribution;
 }
 
-Law response_distribution(Long epsilon) { return {{epsilon, 1 / (1 + std::exp(epsilon))}, {-epsilon, 1 / (1 + std::exp(-epsilon))}}; }
+Distribution response_distribution(Long epsilon) { return {{epsilon, 1 / (1 + std::exp(epsilon))}, {-epsilon, 1 / (1 + std::exp(-epsilon))}}; }
 
-Law sums(const Law& a, const Law& b) {
-  Law all;
+Distribution sums(const Distribution& a, const Distribution& b) {
+  Distribution all;
   for (const auto& [l, m] : a) {
     for (const auto& [k, n] : b) all.emplace_back(l + k, m * n);
   }
   return all;
 }
 
-// E_Q[r^β], r = 1 - q + q e^ℓ.
-Complex sampled(const Law& distribution, double q, Direction direction, double c, double t) {
+// Returns E_Q[r^β] with r = 1 - q + q e^ℓ.
+Complex sampled(const Distribution& distribution, double q, Direction direction, double c, double t) {
   Complex sum{0, 0};
   for (const auto& [l, m] : distribution) {
     const Long u = std::log1p(q * std::expm1(l));
@@ -102,12 +103,13 @@ Complex sampled(const Law& distribution, double q, Direction direction, double c
   return sum;
 }
 
-// Several mechanisms on one sample: M of the discretised products encloses that of the joint distribution, and closely.
-TEST(PrivacyLoss, OfAProductOnASampleIsEnclosed) {
+// M of the discretised products on either side encloses M of several mechanisms on one sample,
+// closely.
+TEST(PrivacyLoss, DiscretisedProductsEncloseAProductOnASample) {
   const PrivacyLossPtr response = symmetric_atoms_loss({{0.5, Real(1 / (2 * std::cosh(0.25)))}}, std::nullopt);
   struct Product {
     std::vector<LossStep> steps;
-    Law joint;
+    Distribution joint;
   };
   for (const auto& [steps, joint] :
        {Product{{{gaussian_loss(1), 1}, {laplace_loss(0.5), 1}}, sums(gaussian_distribution(1, 8), laplace_distribution(0.5))},
@@ -203,35 +205,36 @@ std::vector<Case> cases() {
 TEST(PrivacyLoss, MomentGeneratingFunctionsAreThoseOfTheDistribution) {
   for (const Case& one : cases()) {
     for (const double c : {0.3, 2.0, 6.0}) {
-      const auto line = one.loss->log_mgf(c);
-      if (line->at(0).log.re > 600) continue;  // beyond what the sums in doubles can hold
-      line->prepare(12, 1e-14);
+      const auto mgf = one.loss->log_mgf(c);
+      if (mgf->at(0).log.re > 600) continue;  // the sums in doubles would overflow
+      mgf->prepare(12, 1e-14);
       for (const double t : {0.0, 0.7, 3.0, 12.0}) {
-        const LogMgfValue value = line->at(t);
+        const LogMgfValue value = mgf->at(t);
         const Complex truth = one.direct(c, t);
         if (std::isinf(value.error)) {
           EXPECT_LE(abs(truth), std::exp(value.log.re) * (1 + 1e-9)) << one.name;
           continue;
         }
         const Complex here = exp(value.log);
-        const double error_bound = abs(here) * value.error + 1e-12 * std::exp(line->at(0).log.re);  // the sums are in doubles too
+        const double error_bound = abs(here) * value.error + 1e-12 * std::exp(mgf->at(0).log.re);  // the sums are in doubles too
         EXPECT_NEAR(here.re, truth.re, error_bound) << one.name << " c " << c << " t " << t;
         EXPECT_NEAR(here.im, truth.im, error_bound) << one.name << " c " << c << " t " << t;
-        EXPECT_LT(value.error * abs(here), 1e-9 * std::exp(line->at(0).log.re)) << one.name << " c " << c << " t " << t;
+        EXPECT_LT(value.error * abs(here), 1e-9 * std::exp(mgf->at(0).log.re)) << one.name << " c " << c << " t " << t;
       }
     }
   }
 }
 
-// Far up the line the integrand turns so fast that its path is moved; both directions, against many points on the real one.
-TEST(PrivacyLoss, TheMovedPathGivesTheSameIntegral) {
+// For large Im s the integrand oscillates fast, and the path of integration is moved: in both
+// directions, against many points on the real line.
+TEST(PrivacyLoss, ShiftedPathGivesTheSameIntegral) {
   for (const double mu : {0.3, 1.2}) {
     for (const Direction direction : {Direction::remove, Direction::add}) {
       const double q = 0.01;
       const double c = 3;
-      const auto line = poisson_gaussian_loss(mu, Real(q), direction)->log_mgf(c);
-      line->prepare(20000, 1e-14);
-      EXPECT_LT(line->work(), 3000);
+      const auto mgf = poisson_gaussian_loss(mu, Real(q), direction)->log_mgf(c);
+      mgf->prepare(20000, 1e-14);
+      EXPECT_LT(mgf->work(), 3000);
       for (const double t : {1.0, 100.0, 900.0}) {
         const double re = direction == Direction::remove ? c + 1 : -c;
         const double im = direction == Direction::remove ? t : -t;
@@ -239,7 +242,7 @@ TEST(PrivacyLoss, TheMovedPathGivesTheSameIntegral) {
           const Long r = 1 - static_cast<Long>(q) + q * std::exp(mu * z - static_cast<Long>(mu) * mu / 2);
           return power(std::log(r), re, im, std::exp(-z * z / 2) / std::sqrt(2 * static_cast<Long>(pi)));
         });
-        const LogMgfValue value = line->at(t);
+        const LogMgfValue value = mgf->at(t);
         ASSERT_FALSE(std::isinf(value.error)) << mu << " " << t;
         const Complex here = exp(value.log);
         const double error_bound = abs(here) * value.error + 2e-13;
@@ -251,20 +254,21 @@ TEST(PrivacyLoss, TheMovedPathGivesTheSameIntegral) {
   }
 }
 
-// An added record with little noise: under Q the loss is far below 0 even for large z, and r^-c is large there.
+// With an added record and little noise the loss is far below 0 under Q even for large z, and r^-c
+// is large there.
 TEST(PrivacyLoss, TruncationOfAnAddedRecordIsBounded) {
   const double q = 0.59;
   for (const double mu : {9.0, 12.0, 15.0}) {
     for (const double c : {3.0, 10.0, 25.0}) {
-      const auto line = poisson_gaussian_loss(mu, Real(q), Direction::add)->log_mgf(c);
+      const auto mgf = poisson_gaussian_loss(mu, Real(q), Direction::add)->log_mgf(c);
       for (const double top : {3.0, 5000.0}) {
-        line->prepare(top, 1e-9);
+        mgf->prepare(top, 1e-9);
         for (const double t : {0.0, 1.0, 3.0}) {
           const Complex truth = simpson(-10, 10, 20000, [&](Long z) {
             const Long r = 1 - static_cast<Long>(q) + q * std::exp(mu * z - static_cast<Long>(mu) * mu / 2);
             return power(std::log(r), -c, -t, std::exp(-z * z / 2) / std::sqrt(2 * static_cast<Long>(pi)));
           });
-          const LogMgfValue value = line->at(t);
+          const LogMgfValue value = mgf->at(t);
           ASSERT_FALSE(std::isinf(value.error)) << mu << " " << c << " " << t;
           const Complex here = exp(value.log);
           const double error_bound = abs(here) * (value.error + 2e-13);
@@ -276,17 +280,17 @@ TEST(PrivacyLoss, TruncationOfAnAddedRecordIsBounded) {
   }
 }
 
-// Losses beyond what doubles can hold as e^ℓ: the path stays on the real line there.
+// For losses whose e^ℓ overflows the path stays on the real line.
 TEST(PrivacyLoss, LittleNoiseGivesNoNaN) {
   for (const double mu : {15.0, 20.0, 30.0, 45.0}) {
     for (const Direction direction : {Direction::remove, Direction::add}) {
       for (const double c : {0.5, 1.0, 2.5}) {
-        const auto line = poisson_gaussian_loss(mu, Real(0.1), direction)->log_mgf(c);
-        const double all = line->at(0).log.re + line->at(0).error;
+        const auto mgf = poisson_gaussian_loss(mu, Real(0.1), direction)->log_mgf(c);
+        const double all = mgf->at(0).log.re + mgf->at(0).error;
         for (const double top : {5.0, 50.0, 500.0}) {
-          line->prepare(top, 1e-12);
+          mgf->prepare(top, 1e-12);
           for (const double t : {0.05 * top, 0.3 * top, 0.7 * top, top}) {
-            const LogMgfValue value = line->at(t);
+            const LogMgfValue value = mgf->at(t);
             EXPECT_FALSE(std::isnan(value.log.re) || std::isnan(value.log.im) || std::isnan(value.error)) << mu << " " << c << " " << t;
             if (std::isfinite(value.error)) {
               EXPECT_LE(value.log.re - value.error, all) << mu << " " << c << " " << t;
@@ -300,12 +304,12 @@ TEST(PrivacyLoss, LittleNoiseGivesNoNaN) {
 
 TEST(PrivacyLoss, DecayBoundsHold) {
   for (const Case& one : cases()) {
-    const auto line = one.loss->log_mgf(1.5);
-    line->prepare(200, 1e-13);
+    const auto mgf = one.loss->log_mgf(1.5);
+    mgf->prepare(200, 1e-13);
     for (const double t : {0.5, 2.0, 10.0, 40.0}) {
-      const double decay_bound = line->decay_bound(t, Extent::everywhere);
+      const double decay_bound = mgf->decay_bound(t, Extent::everywhere);
       for (double tau = t; tau <= 200; tau *= 1.07) {
-        const LogMgfValue value = line->at(tau);
+        const LogMgfValue value = mgf->at(tau);
         const double size = std::isinf(value.error) ? -INFINITY : value.log.re - value.error;
         EXPECT_LE(size, decay_bound + 1e-12) << one.name << " " << t << " " << tau;
       }
@@ -313,13 +317,13 @@ TEST(PrivacyLoss, DecayBoundsHold) {
   }
 }
 
-TEST(PrivacyLoss, RoughCumulantsAreNearTheCertifiedOnes) {
+TEST(PrivacyLoss, EstimatedCumulantsAreNearTheCertifiedOnes) {
   for (const Case& one : cases()) {
     for (const double c : {0.3, 2.0, 6.0}) EXPECT_NEAR(one.loss->cumulant(c), one.loss->log_mgf(c)->at(0).log.re, 1e-3) << one.name;
   }
 }
 
-TEST(InversionIntegral, AGaussianIsTheClosedForm) {
+TEST(InversionIntegral, GaussianStepHasItsClosedForm) {
   // μ = 1: δ(1) = Φ(-1/2) - e Φ(-3/2)
   const double exact = std::erfc(0.5 / std::sqrt(2.0)) / 2 - std::exp(1.0) * std::erfc(1.5 / std::sqrt(2.0)) / 2;
   const Bound delta = composed_delta({{gaussian_loss(1), 1}}, {1, 1});
@@ -328,14 +332,14 @@ TEST(InversionIntegral, AGaussianIsTheClosedForm) {
   EXPECT_LT(delta.upper - delta.lower, 1e-9 * exact);
 }
 
-TEST(InversionIntegral, TheNumberOfEqualStepsMayBeHuge) {
+TEST(InversionIntegral, BracketsAHundredMillionSteps) {
   const Bound epsilon = composed_epsilon({{poisson_gaussian_loss(Real::reading(0.2), Real::reading(1e-4), Direction::remove), 1e8}}, {1e-5, 1e-5});
   EXPECT_GT(epsilon.lower, 0);
   EXPECT_LT(epsilon.upper - epsilon.lower, 1e-9 * epsilon.upper);
 }
 
-// Steps of several kinds with two losses each: against the sum over all outcomes.
-TEST(Composition, OfSeveralKindsOfRandomizedResponseIsTheSumOverOutcomes) {
+// Several kinds of randomized response, against the sum over all outcomes.
+TEST(Composition, SeveralKindsOfRandomizedResponseMatchTheSumOverOutcomes) {
   struct Kind {
     double epsilon;
     int count;
@@ -357,15 +361,15 @@ TEST(Composition, OfSeveralKindsOfRandomizedResponseIsTheSumOverOutcomes) {
         }
         outcomes = std::move(next);
         std::sort(outcomes.begin(), outcomes.end());
-        std::size_t kept = 0;
+        std::size_t last = 0;
         for (std::size_t i = 1; i < outcomes.size(); ++i) {
-          if (outcomes[i].first - outcomes[kept].first < 1e-15L) {
-            outcomes[kept].second += outcomes[i].second;
+          if (outcomes[i].first - outcomes[last].first < 1e-15L) {
+            outcomes[last].second += outcomes[i].second;
           } else {
-            outcomes[++kept] = outcomes[i];
+            outcomes[++last] = outcomes[i];
           }
         }
-        outcomes.resize(kept + 1);
+        outcomes.resize(last + 1);
       }
     }
     for (const double epsilon : {0.0, 0.05, 0.4, 1.0, 2.0, 3.1}) {
@@ -379,19 +383,19 @@ TEST(Composition, OfSeveralKindsOfRandomizedResponseIsTheSumOverOutcomes) {
   }
 }
 
-TEST(InversionIntegral, BelowEveryDoubleTheUpperSideIsNotZero) {
+TEST(InversionIntegral, UpperBoundThatUnderflowsIsNotZero) {
   const std::vector<LossStep> steps{{poisson_gaussian_loss(0.01, Real(0.5), Direction::add), 1}};
   EXPECT_GT(composed_delta(steps, {0.6, 0.6}).upper, 0);  // log 2 = 0.69 is the largest loss
   EXPECT_EQ(composed_delta(steps, {0.7, 0.7}).upper, 0);
 }
 
-TEST(PrivacyLoss, ATransformOfManyAtomsCountsTheWorkOfEach) {
+TEST(PrivacyLoss, ManyAtomsCountTheWorkOfEach) {
   std::vector<SymmetricAtom> atoms;
   for (int i = 1; i <= 1000; ++i) atoms.push_back({Real(1e-3 * i), Real(1e-4)});
   const PrivacyLossPtr loss = symmetric_atoms_loss(atoms, std::nullopt);
-  const auto line = loss->log_mgf(1);
+  const auto mgf = loss->log_mgf(1);
   const WorkLimit limit(1e12);
-  line->at(1);
+  mgf->at(1);
   EXPECT_GT(limit.spent(), 100.0 * 1000);
 }
 

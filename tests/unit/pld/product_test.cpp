@@ -1,4 +1,4 @@
-// Several mechanisms on one sample: the discretised product from both sides, against integrals that share nothing with it.
+// Discretised products of several mechanisms from both sides, against integrals in long double.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,22 +8,23 @@
 #include <tuple>
 #include <vector>
 
-#include "pld/product/discretized_product.hpp"
 #include "numerics/api/elementary.hpp"
 #include "pld/api/compose.hpp"
+#include "pld/product/discretized_product.hpp"
 
 namespace sotto::pld_detail {
 namespace {
 
 using Long = long double;
 
-// The profile of Gaussian noise, at any real ε.
+// Returns the profile of Gaussian noise at any real ε.
 Long gaussian_delta(Long mu, Long epsilon) {
   const Long root = std::sqrt(2.0L);
   return std::erfc((epsilon / mu - mu / 2) / root) / 2 - std::exp(epsilon) * std::erfc((epsilon / mu + mu / 2) / root) / 2;
 }
 
-// E over the P-distribution of a Laplace loss: ½ at x, e^-x/2 at -x, density e^((ℓ-x)/2)/4 between (Simpson's rule).
+// Returns the mean of f over a Laplace loss under P: atoms ½ at x and e^-x/2 at -x, and the density
+// e^((ℓ-x)/2)/4 between, by Simpson's rule.
 template <class F>
 Long laplace_mean(Long x, F f) {
   Long sum = f(x) / 2 + f(-x) * std::exp(-x) / 2;
@@ -103,8 +104,8 @@ TEST(DiscretizedProduct, EnclosesTheProfileOfTheProduct) {
   }
 }
 
-// One use on a sample has a profile in closed form: q δ(log(1 + (a-1)/q)) with a record removed, (1 - a(1-q)) δ(log κ) with κ = aq/(1 - a(1-q)) for
-// one added.
+// One use on a sample has the profile q δ(log(1 + (a-1)/q)) with a record removed, and
+// (1 - a(1-q)) δ(log κ) with κ = aq/(1 - a(1-q)) with one added.
 TEST(PoissonProduct, EnclosesOneUseOnASample) {
   const Precision rough{1e-5, 1e-4, 1e6};
   for (const Case& one : cases()) {
@@ -131,7 +132,7 @@ TEST(PoissonProduct, EnclosesOneUseOnASample) {
   }
 }
 
-TEST(DiscretizedProduct, RefusesWhatDoesNotFitAGrid) {
+TEST(DiscretizedProduct, IsEmptyIfTheLossesDoNotFitAGrid) {
   EXPECT_TRUE(DiscretizedProduct({{gaussian_loss(900), 1}, {laplace_loss(1), 1}}, Side::upper).empty());
   EXPECT_TRUE(DiscretizedProduct({{laplace_loss(1), 1e6}}, Side::upper).empty());
 }

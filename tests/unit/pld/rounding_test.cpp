@@ -1,4 +1,5 @@
-// What a bracket's error bounds must cover: every parameter in its ball, tails, truncation. Each is made large, and compared with what it stands for.
+// The error terms of a bracket: parameters in their balls, tails and truncations. Each test makes
+// one of them large, and compares its bound with the error that it covers.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,11 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "pld/grid/fft_compose.hpp"
-#include "pld/saddle_point/inversion_integral.hpp"
 #include "core/api/work.hpp"
 #include "numerics/api/elementary.hpp"
 #include "pld/api/compose.hpp"
+#include "pld/grid/fft_compose.hpp"
+#include "pld/saddle_point/inversion_integral.hpp"
 
 namespace sotto::pld_detail {
 namespace {
@@ -51,7 +52,8 @@ std::vector<Family> families() {
           {"sampled laplace, rate", 0.1, {1, 2, 30}, [](const Real& x) { return poisson_laplace_loss(Real(1), x, Direction::add); }}};
 }
 
-// A parameter that is known only to a part in 10⁸: the bracket holds what both ends of its ball give, at a loss that is reached and elsewhere.
+// With a parameter that is known to a part in 10⁸ only, the bracket contains the values for both
+// ends of its ball: at an ε that is a possible loss, and elsewhere.
 TEST(Rounding, EveryParameterInItsBallIsCovered) {
   constexpr double relative = 1e-8;
   const Precision precision{1e-7, 1e-5, 1e6};
@@ -62,19 +64,20 @@ TEST(Rounding, EveryParameterInItsBallIsCovered) {
         const double end = family.centre * (1 + side * relative);
         const std::vector<LossStep> exact{{family.loss(Real(end)), count}};
         std::vector<double> at{0.05, 0.4, 1.3};
-        // just below the largest loss, and just below some other that is reached
+        // just below the largest loss, and just below another possible loss
         if (const double worst = exact.front().loss->max_loss(); std::isfinite(worst) && count == 1) at.push_back(count * worst * (1 - 3e-8));
         if (const auto lattice = exact.front().loss->lattice()) {
           const double index = std::ceil((0.8 - count * lattice->start) / lattice->spacing);
           at.push_back((count * lattice->start + index * lattice->spacing) * (1 - 3e-8));
         }
         for (const double epsilon : at) {
-          const WorkLimit limit(3e8);  // as for one command
+          const WorkLimit limit(3e8);  // the limit of one command
           const Bound all = composed_delta(wide, {epsilon, epsilon}, precision);
           const Bound one = composed_delta(exact, {epsilon, epsilon}, precision);
           EXPECT_LE(all.lower, one.upper) << family.name << " ± " << relative << ", " << count << " times at " << epsilon;
           EXPECT_GE(all.upper, one.lower) << family.name << " ± " << relative << ", " << count << " times at " << epsilon;
-          // wider than for an exact parameter, but still a bracket: at a loss that is reached δ has a kink, whose place is known as well as the ball
+          // wider than for an exact parameter, but still a bracket: at a loss that is reached δ has
+          // a kink, whose place is known as well as the ball
           const bool at_a_loss = epsilon != 0.05 && epsilon != 0.4 && epsilon != 1.3;
           const double error_bound = 3e-4 * one.upper + (at_a_loss ? 30 * relative * std::max(1.0, epsilon) : 0);
           EXPECT_LE(all.upper - all.lower, error_bound) << family.name << " ± " << relative << ", " << count << " times at " << epsilon;
@@ -84,8 +87,9 @@ TEST(Rounding, EveryParameterInItsBallIsCovered) {
   }
 }
 
-// A lattice that is itself known only so well, of atoms that are known: just below one of them that counts.
-TEST(Rounding, OfALatticeIsThatOfItsSpacing) {
+// A lattice whose spacing has a relative error, of atoms without one: just below an atom that
+// counts.
+TEST(Rounding, ErrorOfALatticeSpacingIsCovered) {
   constexpr double off = 1e-8;
   const Real loss = Real(6) / 10;
   const std::vector<SymmetricAtom> atoms{{loss, 1 / (exp(loss / 2) + exp(-(loss / 2)))}};
@@ -118,8 +122,9 @@ double gaussian_delta(double mu, double epsilon) {
   return static_cast<double>((std::erfc(a) - std::exp(static_cast<Long>(epsilon)) * std::erfc(b)) / 2);
 }
 
-// Losses that are far, however near the cut: of Gaussian steps δ is known.
-TEST(Rounding, TailsAreBounded) {
+// Truncated losses are bounded, however close the truncation: against the closed form of Gaussian
+// steps.
+TEST(Rounding, TruncatedLossesAreBounded) {
   const double small = 0.3;
   const double large = 1.1;
   const auto steps = with_distributions({{gaussian_loss(Real(small) * Real(small)), 4}, {gaussian_loss(Real(large) * Real(large)), 2}});
@@ -142,8 +147,9 @@ TEST(Rounding, TailsAreBounded) {
   EXPECT_GE(negligible, 5);
 }
 
-// Losses so large that grid points would be higher than e^height is a double: no grid, and no bound below what a Gaussian step alone costs.
-TEST(Rounding, TooWideAGridIsRefused) {
+// For losses so large that e^spacing would overflow there is no grid, and no bound below the cost
+// of the Gaussian step alone.
+TEST(Rounding, TooLargeASpacingIsRefused) {
   const Real square = Real(4e7) * Real(4e7);
   const std::vector<LossStep> losses{{gaussian_loss(square), 1}, {laplace_loss(Real(1e-66)), 1}};
   const auto steps = with_distributions(losses);
@@ -155,8 +161,8 @@ TEST(Rounding, TooWideAGridIsRefused) {
   EXPECT_GE(composed_epsilon(losses, {1e-300, 1e-300}, {}).upper, composed_epsilon({losses.front()}, {1e-300, 1e-300}, {}).lower);
 }
 
-// Losses in the thousands: what is raised to where losses begin to count may be no double, and must not be lost with it. One step's loss is 5000 for
-// certain.
+// With losses in the thousands, masses that are raised to the first grid point may underflow, and
+// must still count. One step's loss is 5000 with certainty.
 TEST(Rounding, MassesThatUnderflowAreNotLost) {
   const std::vector<LossStep> losses{{laplace_loss(Real(1)), 1}, {gaussian_loss(Real(1)), 1}, {discrete_gaussian_loss(Real(1) / 100, 1), 1}};
   for (const double delta : {1e-2, 1e-7, 1e-15, 1e-20, 1e-30}) {
@@ -166,12 +172,13 @@ TEST(Rounding, MassesThatUnderflowAreNotLost) {
   }
 }
 
-// Two discrete steps, whose δ jumps: ε from both sides against the sum over all outcomes, also where more digits are asked for than there are.
-TEST(Rounding, WhereDeltaJumpsBothSidesHold) {
+// Two discrete steps, whose δ jumps: ε from both sides against the sum over all outcomes, also at a
+// precision that doubles do not have.
+TEST(Rounding, BothSidesHoldWhereDeltaJumps) {
   const double sigma = 0.75;
   const double b = 1.5;
   const std::vector<LossStep> losses{{discrete_gaussian_loss(Real(sigma), 1), 1}, {laplace_loss(Real(1) / Real(b)), 1}};
-  const auto delta_at = [&](double epsilon) {  // a Laplace step is e^(-ε/2) times a known function of what the other leaves
+  const auto delta_at = [&](double epsilon) {  // the Laplace step's profile at ε less the other loss
     Long total = 0;
     Long sum = 0;
     for (int x = -60; x <= 60; ++x) {
