@@ -29,11 +29,14 @@ struct Asked {
   const char* quantity = "epsilon";
 };
 
-double upper(const std::string& plan, double delta, Method by = Method::tight) { return epsilon(parse(plan), Delta(delta), {.by = by}).value.upper; }
+double upper(const std::string& plan, double delta, Method by = Method::tight) {
+  return epsilon(parse(plan), Delta(delta), {.by = by}).value.upper;
+}
 
 std::string ladder() {
   std::string plan;
-  for (int i = 0; i < 100; ++i) plan += (i == 0 ? "gaussian(" : " + gaussian(") + std::to_string(10 + 0.5 * i) + ")";
+  for (int i = 0; i < 100; ++i)
+    plan += (i == 0 ? "gaussian(" : " + gaussian(") + std::to_string(10 + 0.5 * i) + ")";
   return plan;
 }
 
@@ -67,9 +70,11 @@ void answer(const Asked& question) {
   const double seconds = seconds_of(question.ask);
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
-  std::printf(R"({"question": "%s", "peer": "sotto", "delta": %g, "%s": %.17g, "seconds": %.6g, "peak_mb": %.1f})"
-              "\n",
-              question.name.c_str(), question.delta, question.quantity, value, seconds, static_cast<double>(usage.ru_maxrss) / 1024);
+  std::printf(
+      R"({"question": "%s", "peer": "sotto", "delta": %g, "%s": %.17g, "seconds": %.6g, "peak_mb": %.1f})"
+      "\n",
+      question.name.c_str(), question.delta, question.quantity, value, seconds,
+      static_cast<double>(usage.ru_maxrss) / 1024);
 }
 
 }  // namespace
@@ -78,13 +83,22 @@ int main() {
   const std::string training = "10000 * poisson(0.01, gaussian(1))";
   std::vector<Asked> questions;
   questions.push_back({"a", 1e-5, [=] { return upper(training, 1e-5, Method::rdp); }});
-  for (const double delta : {1e-5, 1e-10, 1e-15, 1e-30}) questions.push_back({"b", delta, [=] { return upper(training, delta); }});
+  for (const double delta : {1e-5, 1e-10, 1e-15, 1e-30})
+    questions.push_back({"b", delta, [=] { return upper(training, delta); }});
   questions.push_back({"c", 1e-5, [] { return upper("1000 * laplace(10)", 1e-5); }});
-  questions.push_back({"d", 1e-5, [] { return calibrate(parse("15000 * poisson(0.004, gaussian(?))"), Epsilon(1), Delta(1e-5)).value; }, "sigma"});
+  questions.push_back({"d", 1e-5,
+                       [] {
+                         return calibrate(parse("15000 * poisson(0.004, gaussian(?))"), Epsilon(1),
+                                          Delta(1e-5))
+                             .value;
+                       },
+                       "sigma"});
   questions.push_back({"e", 1e-5, [plan = ladder()] { return upper(plan, 1e-5); }});
   questions.push_back({"f", 1e-6, [] { return upper("1000000 * approx(0.001, 1e-12)", 1e-6); }});
   questions.push_back({"g", 1e-6, [plan = mixed_events()] { return upper(plan, 1e-6); }});
-  questions.push_back({"h", 1e-5, [] { return upper("1000 * without_replacement(600, 60000, gaussian(1))", 1e-5); }});
+  questions.push_back({"h", 1e-5, [] {
+                         return upper("1000 * without_replacement(600, 60000, gaussian(1))", 1e-5);
+                       }});
   for (const Asked& question : questions) {
     const pid_t child = fork();
     if (child < 0) return 1;

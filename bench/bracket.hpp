@@ -4,9 +4,9 @@
 
 #include <string>
 
+#include "accounting/api/pld.hpp"
 #include "core/api/work.hpp"
 #include "sotto/accounting/account.hpp"
-#include "accounting/api/pld.hpp"
 #include "sotto/plan/text.hpp"
 
 namespace bench {
@@ -17,9 +17,12 @@ inline sotto::Bound epsilon_bracket(const std::string& plan, double delta) {
   const PlanLoss above = loss_of(parse(plan), Side::upper);
   if (!above.discretized) return composed_epsilon(above, {delta, delta});
   Bound bracket = composed_epsilon(above, {delta, delta});
-  if (above.attained || above.added.empty()) return bracket;  // without replacement, no attained losses are known
+  if (above.attained || above.added.empty())
+    return bracket;  // without replacement, no attained losses are known
   bracket.lower = 0;
-  finishes_within(1, [&] { bracket.lower = composed_epsilon(loss_of(parse(plan), Side::lower), {delta, delta}).lower; });
+  finishes_within(1, [&] {
+    bracket.lower = composed_epsilon(loss_of(parse(plan), Side::lower), {delta, delta}).lower;
+  });
   return bracket;
 }
 

@@ -7,16 +7,17 @@
 #include <string>
 
 #include "bracket.hpp"
+#include "core/api/work.hpp"
 #include "random_plans.hpp"
 #include "sotto/core/errors.hpp"
-#include "core/api/work.hpp"
 
 int main(int argc, char** argv) {
   using namespace sotto;
   const long plans = argc > 1 ? std::atol(argv[1]) : 100;
   bench::Draw draw(argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1);
   for (long i = 0; i < plans; ++i) {
-    const bench::Family& family = bench::families()[static_cast<std::size_t>(i) % bench::families().size()];
+    const bench::Family& family =
+        bench::families()[static_cast<std::size_t>(i) % bench::families().size()];
     const std::string written = family.plan(draw);
     const std::string at = bench::text("%.3g", draw.between(1e-100, 0.1));
     const double delta = std::strtod(at.c_str(), nullptr);

@@ -18,8 +18,11 @@ double processor_seconds() {
 void print(const char* what, std::vector<double> values) {
   if (values.empty()) return;
   std::sort(values.begin(), values.end());
-  const auto share = [&](double part) { return values[static_cast<std::size_t>(part * static_cast<double>(values.size() - 1))]; };
-  std::printf("%s: median %.6g, 90%% %.6g, 99%% %.6g, most %.6g\n", what, share(0.5), share(0.9), share(0.99), share(1));
+  const auto share = [&](double part) {
+    return values[static_cast<std::size_t>(part * static_cast<double>(values.size() - 1))];
+  };
+  std::printf("%s: median %.6g, 90%% %.6g, 99%% %.6g, most %.6g\n", what, share(0.5), share(0.9),
+              share(0.99), share(1));
 }
 
 }  // namespace
@@ -28,7 +31,9 @@ int main(int argc, char** argv) {
   const long plans = argc > 1 ? std::atol(argv[1]) : 500;
   const std::uint64_t seed = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1;
   if (plans < 1) {
-    std::fprintf(stderr, "usage: bench_calibration [COUNT [SEED]]: COUNT is the number of plans, at least 1\n");
+    std::fprintf(
+        stderr,
+        "usage: bench_calibration [COUNT [SEED]]: COUNT is the number of plans, at least 1\n");
     return 2;
   }
   bench::Draw draw(seed);
@@ -41,7 +46,8 @@ int main(int argc, char** argv) {
     const bench::HoledPlan question = bench::holed_plan(draw);
     const double before = processor_seconds();
     try {
-      (void)sotto::calibrate(sotto::parse(question.plan), sotto::Epsilon(question.epsilon), sotto::Delta(question.delta));
+      (void)sotto::calibrate(sotto::parse(question.plan), sotto::Epsilon(question.epsilon),
+                             sotto::Delta(question.delta));
     } catch (const sotto::OutsideConditions&) {  // refusals are counted below
     }
     seconds.push_back(processor_seconds() - before);
@@ -51,10 +57,12 @@ int main(int argc, char** argv) {
     ratios.push_back(gap.ratio);
     if (gap.ratio <= 1.0001) continue;
     ++far;
-    std::printf("%9.6g  sotto calibrate '%s' --epsilon %g --delta %g\n", gap.ratio, question.plan.c_str(), question.epsilon, question.delta);
+    std::printf("%9.6g  sotto calibrate '%s' --epsilon %g --delta %g\n", gap.ratio,
+                question.plan.c_str(), question.epsilon, question.delta);
     std::fflush(stdout);
   }
-  std::printf("%ld plans, %ld of them refused; %ld more than 1e-4 from a bisection, relatively\n", plans, refused, far);
+  std::printf("%ld plans, %ld of them refused; %ld more than 1e-4 from a bisection, relatively\n",
+              plans, refused, far);
   print("ratio", ratios);
   print("work", work);
   print("processor time, s", seconds);

@@ -6,14 +6,15 @@
 #include <limits>
 #include <optional>
 
+#include "core/api/work.hpp"
 #include "holed_plans.hpp"
 #include "sotto/accounting/calibrate.hpp"
-#include "core/api/work.hpp"
 
 namespace bench {
 
 struct CalibrationGap {
-  double ratio = 1;    ///< of the calibrated and the bisected value, at least 1; infinite for a wrong refusal
+  double ratio =
+      1;  ///< of the calibrated and the bisected value, at least 1; infinite for a wrong refusal
   double epsilon = 0;  ///< of the filled plan, by `epsilon`
   double work = 0;     ///< of the calibration
   bool refused = false;
@@ -47,7 +48,8 @@ inline CalibrationGap calibration_gap(const HoledPlan& question) {
   }
   if (!calibration) {
     for (const double value : {0.1, 1.0, 10.0, 1e3}) {
-      if (cost(cheaper ? value : 1 / value) <= question.epsilon) gap.ratio = std::numeric_limits<double>::infinity();
+      if (cost(cheaper ? value : 1 / value) <= question.epsilon)
+        gap.ratio = std::numeric_limits<double>::infinity();
     }
     return gap;
   }
@@ -58,7 +60,9 @@ inline CalibrationGap calibration_gap(const HoledPlan& question) {
     const double value = cheaper ? calibration->value / ratio : calibration->value * ratio;
     return calibration->whole ? (cheaper ? std::ceil(value) : std::floor(value)) : value;
   };
-  const auto suffices = [&](double ratio) { return at(ratio) != calibration->value && cost(at(ratio)) <= question.epsilon; };
+  const auto suffices = [&](double ratio) {
+    return at(ratio) != calibration->value && cost(at(ratio)) <= question.epsilon;
+  };
   double good = 1;
   double bad = std::numeric_limits<double>::infinity();
   for (const double ratio : {1 + 1e-4, 1.001, 1.01, 1.1, 2.0, 8.0}) {

@@ -27,5 +27,6 @@ int main() {
     }
     best = std::min(best, std::chrono::duration<double, std::milli>(Clock::now() - start).count());
   }
-  std::printf("2 x %d points of delta(epsilon) in %.1f ms, the widest bracket %.1e of delta\n", points, best, widest);
+  std::printf("2 x %d points of delta(epsilon) in %.1f ms, the widest bracket %.1e of delta\n",
+              points, best, widest);
 }

@@ -2,7 +2,8 @@
 // `./dev bench examples`.
 //
 //   bench_examples [ROWS [FOLDER]]   FOLDER (default build/bench-examples) gets the file, whose
-//                                    rows (default 10,000,000) have ten numbers, a target and a unit
+//                                    rows (default 10,000,000) have ten numbers, a target and a
+//                                    unit
 //
 // Times are the best of three, in turns. `plain` adds up the ten columns inside DuckDB, `stream`
 // transfers them and drops them, `rows` encodes and orders them, with each row a unit, and `units`
@@ -32,7 +33,8 @@ constexpr int width = 10;
 // DuckDB alone, without sotto.
 class PlainDuckdb {
  public:
-  explicit PlainDuckdb(const fs::path& library) : handle_(dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL)) {
+  explicit PlainDuckdb(const fs::path& library)
+      : handle_(dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL)) {
     if (handle_ == nullptr) throw std::runtime_error(library.string() + " cannot be loaded");
     if (function<int(const char*, void**)>("duckdb_open")(nullptr, &database_) != 0 ||
         function<int(void*, void**)>("duckdb_connect")(database_, &connection_) != 0) {
@@ -40,7 +42,9 @@ class PlainDuckdb {
     }
   }
   void run(const std::string& sql) const {
-    if (function<int(void*, const char*, void*)>("duckdb_query")(connection_, sql.c_str(), nullptr) != 0) throw std::runtime_error("refused: " + sql);
+    if (function<int(void*, const char*, void*)>("duckdb_query")(connection_, sql.c_str(),
+                                                                 nullptr) != 0)
+      throw std::runtime_error("refused: " + sql);
   }
 
  private:
@@ -55,7 +59,8 @@ class PlainDuckdb {
 
 std::string each_column(const std::string& before, const std::string& after) {
   std::string text;
-  for (int c = 0; c < width; ++c) text += (c == 0 ? "" : ", ") + before + "x" + std::to_string(c) + after;
+  for (int c = 0; c < width; ++c)
+    text += (c == 0 ? "" : ", ") + before + "x" + std::to_string(c) + after;
   return text;
 }
 
@@ -80,10 +85,13 @@ int main(int count, char** words) {
   const fs::path file = folder / ("examples-" + rows + ".parquet");
   if (!fs::exists(file)) {
     std::string numbers;
-    for (int c = 0; c < width; ++c) numbers += ", ((hash(range, " + std::to_string(c) + ") % 10000) / 100)::DOUBLE AS x" + std::to_string(c);
+    for (int c = 0; c < width; ++c)
+      numbers += ", ((hash(range, " + std::to_string(c) + ") % 10000) / 100)::DOUBLE AS x" +
+                 std::to_string(c);
     const fs::path part = folder / "examples-unfinished.parquet";
-    plain.run("COPY (SELECT (hash(range) % (" + rows + " // 10))::BIGINT AS unit" + numbers + ", (hash(range, 99) % 2)::BIGINT AS y FROM range(" +
-              rows + ")) TO '" + part.string() + "' (FORMAT parquet)");
+    plain.run("COPY (SELECT (hash(range) % (" + rows + " // 10))::BIGINT AS unit" + numbers +
+              ", (hash(range, 99) % 2)::BIGINT AS y FROM range(" + rows + ")) TO '" +
+              part.string() + "' (FORMAT parquet)");
     fs::rename(part, file);
   }
 
@@ -92,9 +100,12 @@ int main(int count, char** words) {
   ExampleQuery query;
   for (int c = 0; c < width; ++c) {
     const std::string name = "x" + std::to_string(c);
-    query.features.push_back({name, {Expression::parse(name, columns), std::nullopt}, Scaled{0, 100}});
+    query.features.push_back(
+        {name, {Expression::parse(name, columns), std::nullopt}, Scaled{0, 100}});
   }
-  query.target = Feature{"y", {Expression::parse("y", columns), std::nullopt}, OneOf{{std::int64_t{0}, std::int64_t{1}}}};
+  query.target = Feature{"y",
+                         {Expression::parse("y", columns), std::nullopt},
+                         OneOf{{std::int64_t{0}, std::int64_t{1}}}};
   ExampleQuery of_units = query;
   of_units.unit = Expression::parse("unit", columns);
   of_units.rows_a_unit = 4;
@@ -108,23 +119,32 @@ int main(int count, char** words) {
     double seconds = INFINITY;
   };
   std::vector<Line> lines;
-  lines.push_back({"plain", [&] { plain.run("SELECT " + each_column("sum(", ")") + " FROM '" + file.string() + "'"); }});
+  lines.push_back(
+      {"plain",
+       [&] { plain.run("SELECT " + each_column("sum(", ")") + " FROM '" + file.string() + "'"); }});
   lines.push_back({"stream", [&] {
                      const auto engine = open_engine(FileSource{file}, columns, limits);
                      engine->stream("SELECT " + each_column("", "") + " FROM " + engine->table(),
-                                    std::vector<Batch::Kind>(width, Batch::Kind::number), [](const Batch&) {});
+                                    std::vector<Batch::Kind>(width, Batch::Kind::number),
+                                    [](const Batch&) {});
                    }});
-  lines.push_back({"rows", [&] { (void)read_examples(*open_engine(FileSource{file}, columns, limits), columns, query, key, limits); }});
-  lines.push_back({"units", [&] { (void)read_examples(*open_engine(FileSource{file}, columns, limits), columns, of_units, key, limits); }});
+  lines.push_back({"rows", [&] {
+                     (void)read_examples(*open_engine(FileSource{file}, columns, limits), columns,
+                                         query, key, limits);
+                   }});
+  lines.push_back({"units", [&] {
+                     (void)read_examples(*open_engine(FileSource{file}, columns, limits), columns,
+                                         of_units, key, limits);
+                   }});
   for (int round = 0; round < 3; ++round) {
     for (Line& line : lines) line.seconds = std::min(line.seconds, seconds_of(line.work));
   }
   double load[1] = {0};
   (void)getloadavg(load, 1);
-  std::printf("%s rows of %d numbers on %u threads; the machine's load was %.1f\n", rows.c_str(), width, std::thread::hardware_concurrency(),
-              load[0]);
+  std::printf("%s rows of %d numbers on %u threads; the machine's load was %.1f\n", rows.c_str(),
+              width, std::thread::hardware_concurrency(), load[0]);
   for (const Line& line : lines) {
-    std::printf("%-8s %6.2f s %6.1f ns a row   %5.2f times plain\n", line.name, line.seconds, line.seconds / std::atof(rows.c_str()) * 1e9,
-                line.seconds / lines.front().seconds);
+    std::printf("%-8s %6.2f s %6.1f ns a row   %5.2f times plain\n", line.name, line.seconds,
+                line.seconds / std::atof(rows.c_str()) * 1e9, line.seconds / lines.front().seconds);
   }
 }

@@ -107,7 +107,9 @@ void round_of(std::int64_t members, std::int64_t size) {
       if (g.relay->phase() == RelayRound::Phase::done && i > 0) continue;
       double start = cpu_seconds();
       const auto answer = g.rounds[at]->receive(message, [&] { return zero; });
-      of_member += (cpu_seconds() - start) * (g.relay->phase() == RelayRound::Phase::done && i == 0 ? static_cast<double>(members) : 1);
+      of_member += (cpu_seconds() - start) * (g.relay->phase() == RelayRound::Phase::done && i == 0
+                                                  ? static_cast<double>(members)
+                                                  : 1);
       if (!answer) continue;
       up += answer->size();
       start = cpu_seconds();
@@ -121,8 +123,9 @@ void round_of(std::int64_t members, std::int64_t size) {
     return;
   }
   const double n = static_cast<double>(members);
-  std::printf("%6ld x %-9ld %9.2f s %9.2f s %9.3f s %10.2f MB %10.2f MB\n", static_cast<long>(members), static_cast<long>(size), of_member / n,
-              of_relay, noisy, static_cast<double>(up) / n / 1e6, static_cast<double>(down) / n / 1e6);
+  std::printf("%6ld x %-9ld %9.2f s %9.2f s %9.3f s %10.2f MB %10.2f MB\n",
+              static_cast<long>(members), static_cast<long>(size), of_member / n, of_relay, noisy,
+              static_cast<double>(up) / n / 1e6, static_cast<double>(down) / n / 1e6);
 }
 
 }  // namespace
@@ -131,10 +134,12 @@ int main(int argc, char** argv) {
   masks();
   if (argc > 1 && std::string(argv[1]) == "masks") return 0;
   std::printf(
-      "\none round, 64 bits, complete graph: processor time of a member (all phases, and checking the sum), of the coordinator, of the noise; bytes "
+      "\none round, 64 bits, complete graph: processor time of a member (all phases, and checking "
+      "the sum), of the coordinator, of the noise; bytes "
       "up "
       "and down a member\n");
-  std::printf("%-18s %11s %11s %11s %13s %13s\n", "members x elements", "member", "coordinator", "noise", "up", "down");
+  std::printf("%-18s %11s %11s %11s %13s %13s\n", "members x elements", "member", "coordinator",
+              "noise", "up", "down");
   round_of(20, 1'000'000);
   round_of(100, 100'000);
 }

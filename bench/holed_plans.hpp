@@ -29,27 +29,36 @@ inline std::vector<Family> families_beside() {
        [](Draw& draw) {
          const long k = draw.count(1e4);
          const double q = draw.between(1e-5, 1e-2);
-         return text("%ld * poisson(%.3g, gaussian(%.3g, %.3g))", k, q, draw.between(0.3, 30), draw.between(0.1, 10));
+         return text("%ld * poisson(%.3g, gaussian(%.3g, %.3g))", k, q, draw.between(0.3, 30),
+                     draw.between(0.1, 10));
        }},
       {"rarely-sampled-and-released", 0,
        [](Draw& draw) {
          const long k = draw.count(300);
          const double q = draw.between(1e-4, 1e-2);
          const double sigma = draw.between(0.5, 5);
-         return text("%ld * poisson(%.3g, gaussian(%.3g)) + laplace(%.3g)", k, q, sigma, draw.between(2, 50));
+         return text("%ld * poisson(%.3g, gaussian(%.3g)) + laplace(%.3g)", k, q, sigma,
+                     draw.between(2, 50));
        }},
       {"group", 0,
        [](Draw& draw) {
          const long k = 1 + draw.count(5);
-         return text("group(%ld, %s)", k, draw.coin() ? gaussians(draw).c_str() : laplaces(draw).c_str());
+         return text("group(%ld, %s)", k,
+                     draw.coin() ? gaussians(draw).c_str() : laplaces(draw).c_str());
        }},
-      {"sampled-group", 0, [](Draw& draw) { return text("group(%ld, %s)", 1 + draw.count(3), sampled_gaussian(draw, 1e3).c_str()); }},
+      {"sampled-group", 0,
+       [](Draw& draw) {
+         return text("group(%ld, %s)", 1 + draw.count(3), sampled_gaussian(draw, 1e3).c_str());
+       }},
       {"parallel", 0,
        [](Draw& draw) {
          const std::string one = laplaces(draw);
          return text("parallel(%s, %s)", one.c_str(), gaussians(draw).c_str());
        }},
-      {"few-without-replacement", 0, [](Draw& draw) { return without_replacement(draw, 300) + text("gaussian(%.3g))", draw.between(0.3, 30)); }},
+      {"few-without-replacement", 0,
+       [](Draw& draw) {
+         return without_replacement(draw, 300) + text("gaussian(%.3g))", draw.between(0.3, 30));
+       }},
       {"shuffle", 0,
        [](Draw& draw) {
          const long n = 10 + draw.count(1e5);
@@ -58,13 +67,22 @@ inline std::vector<Family> families_beside() {
       {"ring", 0,
        [](Draw& draw) {
          const double gamma = draw.between(0.01, 0.9);
-         return text("ring_histogram(%.3g, %ld, %ld)", gamma, 1 + draw.count(20), 100 + draw.count(1e4));
+         return text("ring_histogram(%.3g, %ld, %ld)", gamma, 1 + draw.count(20),
+                     100 + draw.count(1e4));
        }},
-      {"walk", 0, [](Draw& draw) { return text("%ld * walk_sgd(%.3g, %ld)", draw.count(300), draw.between(0.5, 30), 10 + draw.count(1e4)); }},
-      {"staircase", 0, [](Draw& draw) { return text("%ld * staircase(%.3g)", draw.count(100), draw.between(1e-3, 3)); }},
+      {"walk", 0,
+       [](Draw& draw) {
+         return text("%ld * walk_sgd(%.3g, %ld)", draw.count(300), draw.between(0.5, 30),
+                     10 + draw.count(1e4));
+       }},
+      {"staircase", 0,
+       [](Draw& draw) {
+         return text("%ld * staircase(%.3g)", draw.count(100), draw.between(1e-3, 3));
+       }},
       {"response", 0,
        [](Draw& draw) {
-         return text("%ld * randomized_response(%.3g) + gaussian(%.3g)", draw.count(20), draw.between(0.1, 0.9), draw.between(1, 30));
+         return text("%ld * randomized_response(%.3g) + gaussian(%.3g)", draw.count(20),
+                     draw.between(0.1, 0.9), draw.between(1, 30));
        }},
   };
 }
@@ -72,11 +90,15 @@ inline std::vector<Family> families_beside() {
 // Returns the positions of the numbers in a plan's text.
 inline std::vector<std::pair<std::size_t, std::size_t>> numbers_of(const std::string& plan) {
   std::vector<std::pair<std::size_t, std::size_t>> places;
-  const auto digit = [&](std::size_t i) { return i < plan.size() && std::isdigit(static_cast<unsigned char>(plan[i])) != 0; };
+  const auto digit = [&](std::size_t i) {
+    return i < plan.size() && std::isdigit(static_cast<unsigned char>(plan[i])) != 0;
+  };
   for (std::size_t i = 0; i < plan.size(); ++i) {
     if (!digit(i)) continue;
     std::size_t end = i;
-    while (digit(end) || plan[end] == '.' || plan[end] == 'e' || ((plan[end] == '-' || plan[end] == '+') && plan[end - 1] == 'e')) ++end;
+    while (digit(end) || plan[end] == '.' || plan[end] == 'e' ||
+           ((plan[end] == '-' || plan[end] == '+') && plan[end - 1] == 'e'))
+      ++end;
     places.emplace_back(i, end - i);
     i = end;
   }
@@ -93,11 +115,13 @@ inline std::string with_a_hole(const std::string& plan, Draw& draw) {
   if (noise != std::string::npos && draw.coin()) {  // most people calibrate noise
     std::vector<std::pair<std::size_t, std::size_t>> scales;
     for (const auto& place : places) {
-      if (place.first >= 9 && plan.compare(place.first - 9, 9, "gaussian(") == 0) scales.push_back(place);
+      if (place.first >= 9 && plan.compare(place.first - 9, 9, "gaussian(") == 0)
+        scales.push_back(place);
     }
     if (draw.coin()) scales.resize(1);
     for (auto place = scales.rbegin(); place != scales.rend(); ++place)
-      holed.replace(place->first, place->second, scales.size() == 1 ? "?" : holed.substr(place->first, place->second) + "*?");
+      holed.replace(place->first, place->second,
+                    scales.size() == 1 ? "?" : holed.substr(place->first, place->second) + "*?");
   } else {
     holed.replace(chosen.first, chosen.second, "?");
   }

@@ -2,7 +2,8 @@
 // statistics at four ε, on Adult and California housing.
 //
 //   bench_learning_accuracy encode FOLDER [DATA]     writes the encoded tables, for peers
-//   bench_learning_accuracy tables [DATA [PEERS]]    trains and prints; PEERS has lines "table<TAB>method<TAB>epsilon<TAB>mean<TAB>sd"
+//   bench_learning_accuracy tables [DATA [PEERS]]    trains and prints; PEERS has lines
+//   "table<TAB>method<TAB>epsilon<TAB>mean<TAB>sd"
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -15,10 +16,10 @@
 #include <string>
 #include <vector>
 
-#include "learning_data.hpp"
-#include "sotto/accounting/calibrate.hpp"
 #include "learning/api/defaults.hpp"
 #include "learning/api/perturbation.hpp"
+#include "learning_data.hpp"
+#include "sotto/accounting/calibrate.hpp"
 #include "sotto/learning/sufficient_statistics.hpp"
 #include "sotto/learning/train.hpp"
 
@@ -40,8 +41,9 @@ struct Table {
 
 // Scales numbers to [-1, 1], by wider bounds than elsewhere.
 Table table_of(const std::string& name, const std::filesystem::path& folder) {
-  const std::vector<bench::Described> numbers{{0, true, {17, 90}},     {2, true, {0, 1'500'000}}, {4, true, {1, 16}},
-                                              {10, true, {0, 99'999}}, {11, true, {0, 4356}},     {12, true, {1, 99}}};
+  const std::vector<bench::Described> numbers{{0, true, {17, 90}},   {2, true, {0, 1'500'000}},
+                                              {4, true, {1, 16}},    {10, true, {0, 99'999}},
+                                              {11, true, {0, 4356}}, {12, true, {1, 99}}};
   bench::Table data = name == "adult" ? bench::adult(folder, numbers) : bench::california(folder);
   double norm2 = 1;
   for (const bench::Described& feature : data.features) norm2 += feature.number ? 1.0 / 3 : 1;
@@ -68,7 +70,9 @@ double quality(const Table& table, const Examples& test, const std::vector<doubl
       sum += (z[i] > 0) == (target_of(table, test, i) > 0) ? 1 : 0;
     } else {
       const Scaled& scale = table.data.target.scale;
-      const double off = scale.lower + (std::clamp(z[i], -1.0, 1.0) + 1) / 2 * (scale.upper - scale.lower) - target_of(table, test, i);
+      const double off = scale.lower +
+                         (std::clamp(z[i], -1.0, 1.0) + 1) / 2 * (scale.upper - scale.lower) -
+                         target_of(table, test, i);
       sum += off * off;
     }
   }
@@ -82,13 +86,20 @@ using Method = std::function<std::vector<double>(const Examples& train, double e
 Method dp_sgd(const Table& table, bool adam) {
   return [&table, adam](const Examples& train_set, double epsilon) {
     const LossFunction loss{.kind = table.classes ? LossKind::logistic : LossKind::squared};
-    const std::shared_ptr<const Model> model = make_model(LinearModel{.width = table.width, .loss = loss});
+    const std::shared_ptr<const Model> model =
+        make_model(LinearModel{.width = table.width, .loss = loss});
     const auto n = static_cast<double>(table.data.train.rows());
     const double one_release = calibrate(gaussian(hole), Epsilon(epsilon), Delta(delta)).value;
-    Training training = default_training(*model, {.units = n, .row_norm = table.longest, .mu = 1 / one_release}, Relation::add_remove);
+    Training training =
+        default_training(*model, {.units = n, .row_norm = table.longest, .mu = 1 / one_release},
+                         Relation::add_remove);
     if (adam) {
-      training = {.sampling = PoissonSampling{0.1}, .steps = 300, .clipping = {.norm = 1}, .batch = 0.1 * n};
-      training.optimiser = {.kind = OptimiserKind::adam, .size = 0.1, .averaging = Averaging::second};
+      training = {.sampling = PoissonSampling{0.1},
+                  .steps = 300,
+                  .clipping = {.norm = 1},
+                  .batch = 0.1 * n};
+      training.optimiser = {
+          .kind = OptimiserKind::adam, .size = 0.1, .averaging = Averaging::second};
     }
     training.noise = calibrate(plan_to_calibrate(training), Epsilon(epsilon), Delta(delta)).value;
     return learned(train(model, train_set, training), training.optimiser);
@@ -106,14 +117,16 @@ Method output_perturbation(const Table& table) {
   return [&table](const Examples& train_set, double epsilon) {
     OutputPerturbation p{.problem = problem_of(table, 1)};
     p.noise = calibrate(plan_to_calibrate(p), Epsilon(epsilon), Delta(delta)).value;
-    p.problem.strength = balanced_strength(p.problem, p.noise, static_cast<double>(table.data.train.rows()));
+    p.problem.strength =
+        balanced_strength(p.problem, p.noise, static_cast<double>(table.data.train.rows()));
     return learn(train_set, p);
   };
 }
 
 Method objective_perturbation(const Table& table) {
   return [&table](const Examples& train_set, double epsilon) {
-    return learn(train_set, objective_perturbation_for(problem_of(table, 0), Epsilon(epsilon), Delta(delta)));
+    return learn(train_set,
+                 objective_perturbation_for(problem_of(table, 0), Epsilon(epsilon), Delta(delta)));
   };
 }
 
@@ -137,7 +150,8 @@ struct Line {
   std::map<double, std::pair<double, double>> at;  // mean and deviation
 };
 
-Line measured(const std::string& name, const Table& table, const Examples& train_set, const Examples& test_set, const Method& method) {
+Line measured(const std::string& name, const Table& table, const Examples& train_set,
+              const Examples& test_set, const Method& method) {
   Line line{.method = name, .at = {}};
   for (const double epsilon : epsilons) {
     double sum = 0;
@@ -148,7 +162,8 @@ Line measured(const std::string& name, const Table& table, const Examples& train
       square += q * q;
     }
     const double mean = sum / seeds;
-    line.at[epsilon] = {mean, std::sqrt(std::max(0.0, (square - seeds * mean * mean) / (seeds - 1)))};
+    line.at[epsilon] = {mean,
+                        std::sqrt(std::max(0.0, (square - seeds * mean * mean) / (seeds - 1)))};
   }
   return line;
 }
@@ -160,7 +175,8 @@ void print(const Line& line, bool classes) {
     if (it == line.at.end()) {
       std::printf("  %16s", "-");
     } else {
-      std::printf(classes ? "   %7.2f ± %-5.2f" : "  %7.0f ± %-6.0f", it->second.first, it->second.second);
+      std::printf(classes ? "   %7.2f ± %-5.2f" : "  %7.0f ± %-6.0f", it->second.first,
+                  it->second.second);
     }
   }
   std::printf("\n");
@@ -190,18 +206,30 @@ void tables(const std::filesystem::path& data, const std::string& peers) {
     const Table table = table_of(name, data);
     const Examples& train_set = table.data.train;
     const Examples& test_set = table.data.test;
-    std::printf("%s: %zu rows to learn from, %zu to test on, %zu features; %s; delta %g, add/remove, %d seeds\n\n%-34s", name.c_str(),
-                table.data.train.rows(), table.data.test.rows(), table.width,
-                table.classes ? "accuracy in percent" : "root mean squared error in dollars", delta, seeds, "epsilon");
+    std::printf(
+        "%s: %zu rows to learn from, %zu to test on, %zu features; %s; delta %g, add/remove, %d "
+        "seeds\n\n%-34s",
+        name.c_str(), table.data.train.rows(), table.data.test.rows(), table.width,
+        table.classes ? "accuracy in percent" : "root mean squared error in dollars", delta, seeds,
+        "epsilon");
     for (const double epsilon : epsilons) std::printf("  %12g    ", epsilon);
     std::printf("\n");
-    print(measured("DP-SGD, sotto's settings", table, train_set, test_set, dp_sgd(table, false)), table.classes);
-    print(measured("DP-SGD, Poisson batches and Adam", table, train_set, test_set, dp_sgd(table, true)), table.classes);
-    print(measured("objective perturbation", table, train_set, test_set, objective_perturbation(table)), table.classes);
-    print(measured("output perturbation", table, train_set, test_set, output_perturbation(table)), table.classes);
-    if (!table.classes) print(measured("sufficient statistics", table, train_set, test_set, statistics(table)), table.classes);
+    print(measured("DP-SGD, sotto's settings", table, train_set, test_set, dp_sgd(table, false)),
+          table.classes);
+    print(measured("DP-SGD, Poisson batches and Adam", table, train_set, test_set,
+                   dp_sgd(table, true)),
+          table.classes);
+    print(measured("objective perturbation", table, train_set, test_set,
+                   objective_perturbation(table)),
+          table.classes);
+    print(measured("output perturbation", table, train_set, test_set, output_perturbation(table)),
+          table.classes);
+    if (!table.classes)
+      print(measured("sufficient statistics", table, train_set, test_set, statistics(table)),
+            table.classes);
     print_peers(peers, name, table.classes);
-    std::printf(table.classes ? "without noise %.2f\n\n" : "without noise %.0f\n\n", without_noise(table, train_set, test_set));
+    std::printf(table.classes ? "without noise %.2f\n\n" : "without noise %.0f\n\n",
+                without_noise(table, train_set, test_set));
   }
 }
 
@@ -214,7 +242,8 @@ void encode(const std::filesystem::path& folder, const std::filesystem::path& da
       file.precision(10);
       const Examples& examples = test ? table.data.test : table.data.train;
       for (std::size_t i = 0; i < examples.rows(); ++i) {
-        for (std::size_t j = 0; j < table.width; ++j) file << static_cast<double>(examples.row(i)[j]) / feature_one << ',';
+        for (std::size_t j = 0; j < table.width; ++j)
+          file << static_cast<double>(examples.row(i)[j]) / feature_one << ',';
         file << target_of(table, examples, i) << '\n';
       }
     }

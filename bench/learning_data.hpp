@@ -43,7 +43,8 @@ struct Described {
   std::vector<std::string> values{};
 };
 
-inline Examples encoded(const std::vector<std::vector<std::string>>& rows, const std::vector<Described>& features, const Described& target) {
+inline Examples encoded(const std::vector<std::vector<std::string>>& rows,
+                        const std::vector<Described>& features, const Described& target) {
   std::size_t width = 0;
   for (const Described& f : features) width += f.number ? 1 : f.values.size();
   Examples::Builder builder(width);
@@ -61,7 +62,8 @@ inline Examples encoded(const std::vector<std::vector<std::string>>& rows, const
       if (f.number) {
         codes[at++] = code_of(text.empty() ? f.scale.lower : std::stod(text), f.scale);
       } else {
-        for (const std::string& value : f.values) codes[at++] = text == value ? feature_one : std::int16_t{0};
+        for (const std::string& value : f.values)
+          codes[at++] = text == value ? feature_one : std::int16_t{0};
       }
     }
   }
@@ -77,14 +79,17 @@ struct Table {
 
 /// Returns the values of a category in adult.names, which are public; "?" stands for a missing
 /// value.
-inline std::vector<std::string> adult_values(const std::filesystem::path& names, const std::string& column) {
+inline std::vector<std::string> adult_values(const std::filesystem::path& names,
+                                             const std::string& column) {
   std::ifstream file(names);
   for (std::string line; std::getline(file, line);) {
     if (!line.starts_with(column + ":")) continue;
     std::vector<std::string> values;
     std::stringstream text(line.substr(column.size() + 1, line.find('.') - column.size() - 1));
-    for (std::string value; std::getline(text, value, ',');) values.push_back(value.substr(value.find_first_not_of(' ')));
-    if (column == "workclass" || column == "occupation" || column == "native-country") values.emplace_back("?");
+    for (std::string value; std::getline(text, value, ',');)
+      values.push_back(value.substr(value.find_first_not_of(' ')));
+    if (column == "workclass" || column == "occupation" || column == "native-country")
+      values.emplace_back("?");
     return values;
   }
   throw std::runtime_error("no column " + column + " in " + names.string());
@@ -92,19 +97,25 @@ inline std::vector<std::string> adult_values(const std::filesystem::path& names,
 
 /// Bounds of Adult's numbers that are public knowledge about a census (a capital gain of 0 to
 /// 10,000, …).
-inline const std::vector<Described> adult_numbers{{0, true, {17, 90}},          {2, true, {0, 1000000, true}}, {4, true, {1, 16}},
-                                                  {10, true, {0, 10000, true}}, {11, true, {0, 3000, true}},   {12, true, {0, 80}}};
+inline const std::vector<Described> adult_numbers{
+    {0, true, {17, 90}},          {2, true, {0, 1000000, true}}, {4, true, {1, 16}},
+    {10, true, {0, 10000, true}}, {11, true, {0, 3000, true}},   {12, true, {0, 80}}};
 
 /// Returns 108 features: six numbers by their bounds, eight categories by their published values.
-inline Table adult(const std::filesystem::path& folder, std::vector<Described> features = adult_numbers) {
-  const std::map<std::size_t, std::string> categories{{1, "workclass"},  {3, "education"},      {5, "marital-status"},
-                                                      {6, "occupation"}, {7, "relationship"},   {8, "race"},
-                                                      {9, "sex"},        {13, "native-country"}};
-  for (const auto& [column, name] : categories) features.push_back({column, false, {0, 1}, adult_values(folder / "adult/adult.names", name)});
+inline Table adult(const std::filesystem::path& folder,
+                   std::vector<Described> features = adult_numbers) {
+  const std::map<std::size_t, std::string> categories{
+      {1, "workclass"},  {3, "education"},      {5, "marital-status"},
+      {6, "occupation"}, {7, "relationship"},   {8, "race"},
+      {9, "sex"},        {13, "native-country"}};
+  for (const auto& [column, name] : categories)
+    features.push_back({column, false, {0, 1}, adult_values(folder / "adult/adult.names", name)});
   const Described target{14, false, {0, 1}, {"<=50K", ">50K"}};
   const auto rows_of = [&](const char* name) {
     auto rows = read_table(folder / "adult" / name);
-    std::erase_if(rows, [](const auto& row) { return row.size() != 15; });  // adult.test starts with a comment line
+    std::erase_if(rows, [](const auto& row) {
+      return row.size() != 15;
+    });  // adult.test starts with a comment line
     return encoded(rows, features, target);
   };
   return {rows_of("adult.data"), rows_of("adult.test"), features, target};
@@ -117,10 +128,13 @@ inline Table california(const std::filesystem::path& folder) {
   rows.erase(rows.begin());
   std::vector<std::vector<std::string>> train;
   std::vector<std::vector<std::string>> test;
-  for (std::uint64_t i = 0; i < rows.size(); ++i) ((i * 0x9e3779b97f4a7c15U >> 32U) % 5 == 0 ? test : train).push_back(rows[i]);
-  std::vector<Described> features{{0, true, {-125, -114}}, {1, true, {32, 42}},  {2, true, {0, 52}},   {3, true, {0, 10000}},
-                                  {4, true, {0, 2000}},    {5, true, {0, 5000}}, {6, true, {0, 2000}}, {7, true, {0, 15}}};
-  features.push_back({9, false, {0, 1}, {"<1H OCEAN", "INLAND", "NEAR OCEAN", "NEAR BAY", "ISLAND"}});
+  for (std::uint64_t i = 0; i < rows.size(); ++i)
+    ((i * 0x9e3779b97f4a7c15U >> 32U) % 5 == 0 ? test : train).push_back(rows[i]);
+  std::vector<Described> features{
+      {0, true, {-125, -114}}, {1, true, {32, 42}},  {2, true, {0, 52}},   {3, true, {0, 10000}},
+      {4, true, {0, 2000}},    {5, true, {0, 5000}}, {6, true, {0, 2000}}, {7, true, {0, 15}}};
+  features.push_back(
+      {9, false, {0, 1}, {"<1H OCEAN", "INLAND", "NEAR OCEAN", "NEAR BAY", "ISLAND"}});
   const Described target{8, true, {0, 500001}};
   return {encoded(train, features, target), encoded(test, features, target), features, target};
 }

@@ -1,16 +1,17 @@
 // Measures the accuracy of the default settings, which nobody tuned: official splits, add/remove, δ
 // = 1e-5, mean and deviation over seeds.
 //
-//   bench_learning_defaults [DATA] [cnn]     "cnn" adds the convolutional net on MNIST, three seeds of some minutes each
+//   bench_learning_defaults [DATA] [cnn]     "cnn" adds the convolutional net on MNIST, three seeds
+//   of some minutes each
 #include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <string>
 
+#include "learning/api/defaults.hpp"
 #include "learning_data.hpp"
 #include "sotto/accounting/calibrate.hpp"
-#include "learning/api/defaults.hpp"
 #include "sotto/learning/network.hpp"
 
 namespace {
@@ -27,7 +28,8 @@ double accuracy(const Model& model, const Examples& test, const std::vector<doub
   double right = 0;
   for (std::size_t i = 0; i < test.rows(); ++i) {
     std::size_t best = outputs == 1 && z[i] > 0 ? 1 : 0;
-    for (std::size_t k = 1; k < outputs; ++k) best = z[i * outputs + k] > z[i * outputs + best] ? k : best;
+    for (std::size_t k = 1; k < outputs; ++k)
+      best = z[i * outputs + k] > z[i * outputs + best] ? k : best;
     right += best == static_cast<std::size_t>(test.target(i)) ? 1 : 0;
   }
   return right / static_cast<double>(test.rows());
@@ -43,22 +45,26 @@ struct Case {
 
 void print_case(const Case& c, double epsilon) {
   const double mu = 1 / calibrate(gaussian(hole), Epsilon(epsilon), Delta(delta)).value;
-  Training training = default_training(*c.model, {static_cast<double>(c.data.train.units()), c.row_norm, mu}, Relation::add_remove);
+  Training training = default_training(
+      *c.model, {static_cast<double>(c.data.train.units()), c.row_norm, mu}, Relation::add_remove);
   training.noise = calibrate(plan_to_calibrate(training), Epsilon(epsilon), Delta(delta)).value;
   double sum = 0;
   double squares = 0;
   const auto from = std::chrono::steady_clock::now();
   for (int seed = 1; seed <= c.seeds; ++seed) {
     training.seed = static_cast<std::uint64_t>(seed);
-    const double share = accuracy(*c.model, c.data.test, learned(train(c.model, c.data.train, training), training.optimiser));
+    const double share = accuracy(
+        *c.model, c.data.test, learned(train(c.model, c.data.train, training), training.optimiser));
     sum += share;
     squares += share * share;
   }
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - from).count() / c.seeds;
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - from).count() / c.seeds;
   const double mean = sum / c.seeds;
-  std::printf("%-28s epsilon %-5g  %6.2f %% ± %.2f  (%d seeds, %lld steps, noise %.4g, %.1f s each)\n", c.name, epsilon, 100 * mean,
-              100 * std::sqrt(std::max(0.0, squares / c.seeds - mean * mean)), c.seeds, static_cast<long long>(training.steps), training.noise,
-              seconds);
+  std::printf(
+      "%-28s epsilon %-5g  %6.2f %% ± %.2f  (%d seeds, %lld steps, noise %.4g, %.1f s each)\n",
+      c.name, epsilon, 100 * mean, 100 * std::sqrt(std::max(0.0, squares / c.seeds - mean * mean)),
+      c.seeds, static_cast<long long>(training.steps), training.noise, seconds);
   std::fflush(stdout);
 }
 
@@ -81,10 +87,13 @@ int main(int argc, char** argv) {
     }
     const bench::Table table = bench::adult(folder);
     const bench::Split adult{table.train, table.test};
-    const std::shared_ptr<const Model> logistic = make_model(LinearModel{adult.train.width(), {LossKind::logistic}});
-    for (const double epsilon : {0.1, 1.0}) print_case({"Adult, logistic", logistic, adult, std::sqrt(15.0), 10}, epsilon);
+    const std::shared_ptr<const Model> logistic =
+        make_model(LinearModel{adult.train.width(), {LossKind::logistic}});
+    for (const double epsilon : {0.1, 1.0})
+      print_case({"Adult, logistic", logistic, adult, std::sqrt(15.0), 10}, epsilon);
     const bench::Split mnist = bench::mnist(folder);
-    const std::shared_ptr<const Model> softmax = make_model(LinearModel{mnist.train.width(), {LossKind::softmax}, 10});
+    const std::shared_ptr<const Model> softmax =
+        make_model(LinearModel{mnist.train.width(), {LossKind::softmax}, 10});
     print_case({"MNIST, softmax", softmax, mnist, std::sqrt(785.0), 10}, 1);
     if (cnn) {
       const std::shared_ptr<const Model> net = make_model(tanh_convolutional_net({1, 28, 28}, 10));

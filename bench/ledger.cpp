@@ -39,17 +39,22 @@ double raw_syncs(const std::filesystem::path& folder) {
   const std::vector<char> page(4096, 's');
   off_t place = 0;
   const double result = rate(1, [&] {
-    if (pwrite(file, page.data(), page.size(), place) != static_cast<ssize_t>(page.size()) || fsync(file) != 0) std::perror("fsync");
+    if (pwrite(file, page.data(), page.size(), place) != static_cast<ssize_t>(page.size()) ||
+        fsync(file) != 0)
+      std::perror("fsync");
     place = (place + 4096) % (4096 * 256);
   });
   close(file);
   return result;
 }
 
-void line(const char* what, double rate, double raw) { std::printf("%-44s %10.0f / s   %8.3f of the disk's\n", what, rate, rate / raw); }
+void line(const char* what, double rate, double raw) {
+  std::printf("%-44s %10.0f / s   %8.3f of the disk's\n", what, rate, rate / raw);
+}
 
 void measure(const char* kind, const std::string& place, const std::string& key, double raw) {
-  Ledger ledger = Ledger::create(place, {"people", "person", Relation::add_remove, ApproximateBudget{1e9, 0}}, {.key = key});
+  Ledger ledger = Ledger::create(
+      place, {"people", "person", Relation::add_remove, ApproximateBudget{1e9, 0}}, {.key = key});
   int next = 0;
   const double one = rate(1, [&] { ledger.charge(std::to_string(next++), "", pure(1e-3)); });
   line((std::string(kind) + ": charges, each durable").c_str(), one, raw);
@@ -61,18 +66,22 @@ void measure(const char* kind, const std::string& place, const std::string& key,
   line((std::string(kind) + ": charges, durable in batches of 1000").c_str(), many, raw);
   const auto opened = Clock::now();
   (void)Ledger::open(place, {.key = key}).head();
-  std::printf("%-44s %10.0f / s   before each command\n", (std::string(kind) + ": entries, chain verified").c_str(),
+  std::printf("%-44s %10.0f / s   before each command\n",
+              (std::string(kind) + ": entries, chain verified").c_str(),
               next / std::chrono::duration<double>(Clock::now() - opened).count());
   const auto start = Clock::now();
   const bool sound = ledger.verify().sound;
   std::printf("%-44s %10.0f / s   %s\n", (std::string(kind) + ": entries verified").c_str(),
-              next / std::chrono::duration<double>(Clock::now() - start).count(), sound ? "all sound" : "NOT SOUND");
+              next / std::chrono::duration<double>(Clock::now() - start).count(),
+              sound ? "all sound" : "NOT SOUND");
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::string folder = (argc > 1 ? std::filesystem::path(argv[1]) : std::filesystem::temp_directory_path()) / "sotto-bench-XXXXXX";
+  std::string folder =
+      (argc > 1 ? std::filesystem::path(argv[1]) : std::filesystem::temp_directory_path()) /
+      "sotto-bench-XXXXXX";
   if (mkdtemp(folder.data()) == nullptr) {
     std::perror(folder.c_str());
     return 1;

@@ -31,7 +31,8 @@ std::vector<bench::Family> more_families() {
        [](Draw& draw) {
          std::string plan;
          const long kinds = 2 + draw.count(300);
-         for (long i = 0; i < kinds; ++i) plan += text("%slaplace(%.3g)", i == 0 ? "" : " + ", draw.between(1, 1000));
+         for (long i = 0; i < kinds; ++i)
+           plan += text("%slaplace(%.3g)", i == 0 ? "" : " + ", draw.between(1, 1000));
          return plan;
        }},
       {"schedule", 1e-6,
@@ -43,7 +44,8 @@ std::vector<bench::Family> more_families() {
          for (long i = 0; i < phases; ++i) {
            const long k = draw.count(50);
            const double rate = q * draw.between(1, 2);
-           plan += text("%s%ld * poisson(%.4g, gaussian(%.4g))", i == 0 ? "" : " + ", k, rate, sigma * draw.between(1, 1.1));
+           plan += text("%s%ld * poisson(%.4g, gaussian(%.4g))", i == 0 ? "" : " + ", k, rate,
+                        sigma * draw.between(1, 1.1));
          }
          return plan;
        }},
@@ -51,7 +53,9 @@ std::vector<bench::Family> more_families() {
        [](Draw& draw) {
          const long k = 1 + draw.count(20);
          const std::string inside = bench::sampled_gaussian(draw, 1e5);
-         return text("group(%ld, %s)", k, (draw.coin() ? inside : inside + " + " + bench::sampled_gaussian(draw, 1e5)).c_str());
+         return text(
+             "group(%ld, %s)", k,
+             (draw.coin() ? inside : inside + " + " + bench::sampled_gaussian(draw, 1e5)).c_str());
        }},
       {"parallel", 1e-6,
        [](Draw& draw) {
@@ -62,7 +66,8 @@ std::vector<bench::Family> more_families() {
       {"without-replacement-both", 1e-6,
        [](Draw& draw) {
          const std::string plan = bench::without_replacement(draw, 1e4);
-         return plan + text("gaussian(%.3g) + laplace(%.3g))", draw.between(0.3, 30), draw.between(0.5, 30));
+         return plan + text("gaussian(%.3g) + laplace(%.3g))", draw.between(0.3, 30),
+                            draw.between(0.5, 30));
        }},
   };
 }
@@ -90,10 +95,11 @@ std::string drawn_leaf(Draw& draw) {
     plan = sotto::plan_detail::name_of<T>;
     T node{};
     std::string before = "(";
-    sotto::plan_detail::each_field(node, [&](const auto& /*parameter*/, const sotto::plan_detail::Field& field) {
-      plan += before + drawn(draw, field);
-      before = ", ";
-    });
+    sotto::plan_detail::each_field(
+        node, [&](const auto& /*parameter*/, const sotto::plan_detail::Field& field) {
+          plan += before + drawn(draw, field);
+          before = ", ";
+        });
     plan += ")";
     try {
       (void)sotto::epsilon(sotto::parse(plan), sotto::Delta(0.5), {.by = sotto::Method::basic});
@@ -114,7 +120,9 @@ std::string around(Draw& draw, const std::string& leaf) {
     case 2: return text("poisson(%.3g, %s)", draw.between(1e-4, 0.5), leaf.c_str());
     case 3: return text("%ld * poisson(%.3g, %s)", k, draw.between(1e-4, 0.5), leaf.c_str());
     case 4: return text("parallel(%s, gaussian(%.3g))", leaf.c_str(), draw.between(0.5, 50));
-    case 5: return text("%ld * %s + %ld * gaussian(%.3g)", k, leaf.c_str(), draw.count(100), draw.between(0.5, 50));
+    case 5:
+      return text("%ld * %s + %ld * gaussian(%.3g)", k, leaf.c_str(), draw.count(100),
+                  draw.between(0.5, 50));
     default: return leaf;
   }
 }
@@ -124,7 +132,8 @@ std::vector<bench::Family> leaf_families() {
   std::vector<bench::Family> all;
   sotto::plan_detail::any_kind_of_leaf(
       [&]<class T>(const T& /*node*/) {
-        all.push_back({sotto::plan_detail::name_of<T>.data(), 1e-6, [](Draw& draw) { return around(draw, drawn_leaf<T>(draw)); }});
+        all.push_back({sotto::plan_detail::name_of<T>.data(), 1e-6,
+                       [](Draw& draw) { return around(draw, drawn_leaf<T>(draw)); }});
         return false;
       },
       static_cast<const sotto::Node*>(nullptr));
@@ -139,7 +148,8 @@ std::size_t first_parameter(const std::string& plan) {
       [&]<class T>(const T& /*node*/) {
         const std::string opening = std::string(sotto::plan_detail::name_of<T>) + "(";
         const std::size_t at = plan.find(opening);
-        const bool whole = at == 0 || (at != std::string::npos && plan[at - 1] != '_' && std::isalpha(static_cast<unsigned char>(plan[at - 1])) == 0);
+        const bool whole = at == 0 || (at != std::string::npos && plan[at - 1] != '_' &&
+                                       std::isalpha(static_cast<unsigned char>(plan[at - 1])) == 0);
         if (!whole || plan.find(opening, at + 1) != std::string::npos) return false;
         position = at + opening.size();
         return true;
@@ -165,7 +175,10 @@ std::vector<std::string> command(Draw& draw, const std::string& plan, long n) {
     case 5: return {"divergence", plan, "--curve"};
     case 6:
       if (const std::size_t hole = first_parameter(plan); hole != std::string::npos) {
-        return {"calibrate", plan.substr(0, hole) + "?" + plan.substr(plan.find_first_of(",)", hole)), "--epsilon", epsilon, "--delta", delta};
+        return {
+            "calibrate", plan.substr(0, hole) + "?" + plan.substr(plan.find_first_of(",)", hole)),
+            "--epsilon", epsilon,
+            "--delta",   delta};
       }
       return {"epsilon", plan, "--delta", delta};
     case 7: return {"epsilon", plan, "--delta", delta, "--over-steps", "9"};
@@ -186,14 +199,18 @@ pid_t start(const char* sotto, const std::vector<std::string>& words) {
   _exit(127);
 }
 
-double seconds_of(const timeval& t) { return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec); }
+double seconds_of(const timeval& t) {
+  return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+}
 
 void list(std::vector<Run> runs, const char* what, double Run::*by) {
   std::sort(runs.begin(), runs.end(), [by](const Run& a, const Run& b) { return a.*by > b.*by; });
   std::printf("the most %s:\n", what);
   for (std::size_t i = 0; i < std::min<std::size_t>(10, runs.size()); ++i) {
     std::printf("  %6.2f s %5.0f MB  sotto", runs[i].seconds, runs[i].megabytes);
-    for (const std::string& word : runs[i].words) std::printf(" '%s'", word.size() > 300 ? (word.substr(0, 300) + "...").c_str() : word.c_str());
+    for (const std::string& word : runs[i].words)
+      std::printf(" '%s'",
+                  word.size() > 300 ? (word.substr(0, 300) + "...").c_str() : word.c_str());
     std::printf("\n");
   }
 }
@@ -206,7 +223,9 @@ int main(int argc, char** argv) {
   const std::size_t jobs = argc > 3 ? std::strtoul(argv[3], nullptr, 10) : 1;
   const char* sotto = argc > 4 ? argv[4] : SOTTO_COMMAND_PATH;
   if (plans < 1 || jobs < 1) {
-    std::fprintf(stderr, "usage: bench_limits [COUNT [SEED [JOBS [SOTTO]]]]: COUNT plans, at least 1, JOBS at a time, and the path SOTTO of the command\n");
+    std::fprintf(stderr,
+                 "usage: bench_limits [COUNT [SEED [JOBS [SOTTO]]]]: COUNT plans, at least 1, JOBS "
+                 "at a time, and the path SOTTO of the command\n");
     return 2;
   }
   std::vector<bench::Family> all = bench::families();
@@ -235,9 +254,11 @@ int main(int argc, char** argv) {
   std::vector<double> seconds;
   for (const Run& run : done) seconds.push_back(run.seconds);
   std::sort(seconds.begin(), seconds.end());
-  const auto share = [&](double part) { return seconds[static_cast<std::size_t>(part * static_cast<double>(seconds.size() - 1))]; };
-  std::printf("%ld plans: processor time median %.3f s, 90%% %.3f s, 99%% %.3f s, worst %.3f s\n", plans, share(0.5), share(0.9), share(0.99),
-              share(1));
+  const auto share = [&](double part) {
+    return seconds[static_cast<std::size_t>(part * static_cast<double>(seconds.size() - 1))];
+  };
+  std::printf("%ld plans: processor time median %.3f s, 90%% %.3f s, 99%% %.3f s, worst %.3f s\n",
+              plans, share(0.5), share(0.9), share(0.99), share(1));
   list(done, "time", &Run::seconds);
   list(done, "memory", &Run::megabytes);
 }

@@ -54,14 +54,17 @@ void measure(const char* name, const Network& network, const Examples& examples,
   const auto prepared = model->prepare(model->start(1));
   std::vector<std::vector<std::uint32_t>> parts(static_cast<std::size_t>(threads));
   std::vector<ExactSum> sums(parts.size(), ExactSum(model->parameters()));
-  for (std::size_t i = 0; i < batch; ++i) parts[i * parts.size() / batch].push_back(static_cast<std::uint32_t>((i * 7919) % examples.rows()));
+  for (std::size_t i = 0; i < batch; ++i)
+    parts[i * parts.size() / batch].push_back(
+        static_cast<std::uint32_t>((i * 7919) % examples.rows()));
   const Clipping clipping{.norm = 1};
   // in turns, and the best of each, because other work on the machine slows both down
   double plain = 0;
   double exact = 0;
   for (int round = 0; round < 40; ++round) {
     plain = std::max(plain, rows_a_second(threads, [&](int t) {
-                       (void)learning_detail::plain_gradient(*prepared, examples, parts[static_cast<std::size_t>(t)]);
+                       (void)learning_detail::plain_gradient(*prepared, examples,
+                                                             parts[static_cast<std::size_t>(t)]);
                      }));
     exact = std::max(exact, rows_a_second(threads, [&](int t) {
                        ExactSum& sum = sums[static_cast<std::size_t>(t)];
@@ -70,7 +73,8 @@ void measure(const char* name, const Network& network, const Examples& examples,
                        (void)sum.totals();
                      }));
   }
-  const Training training{.sampling = PoissonSampling{static_cast<double>(batch) / static_cast<double>(examples.rows())},
+  const Training training{.sampling = PoissonSampling{static_cast<double>(batch) /
+                                                      static_cast<double>(examples.rows())},
                           .steps = 200,
                           .clipping = clipping,
                           .noise = 1,
@@ -78,8 +82,8 @@ void measure(const char* name, const Network& network, const Examples& examples,
   const double from = processor_seconds();
   (void)train(model, examples, training, {.threads = threads});
   const double seconds = (processor_seconds() - from) / threads;
-  std::printf("%-28s %8zu %12.0f %12.0f %7.2f %14.0f\n", name, model->parameters(), plain, exact, exact / plain,
-              static_cast<double>(training.steps) * batch / seconds);
+  std::printf("%-28s %8zu %12.0f %12.0f %7.2f %14.0f\n", name, model->parameters(), plain, exact,
+              exact / plain, static_cast<double>(training.steps) * batch / seconds);
 }
 
 }  // namespace
@@ -87,9 +91,14 @@ void measure(const char* name, const Network& network, const Examples& examples,
 int main(int count, char** words) {
   const int threads = count > 1 ? std::atoi(words[1]) : 1;
   const Examples examples = random_images(20000);
-  std::printf("batch %zu, threads %d; rows a second\n%-28s %8s %12s %12s %7s %14s\n", batch, threads, "network", "weights", "plain float",
-              "private sum", "ratio", "whole training");
-  measure("784-128-64-10, ReLU", multilayer_perceptron(784, {128, 64}, Relu{}, {.kind = LossKind::softmax}, 10), examples, threads);
-  measure("784-128-64-10, tanh", multilayer_perceptron(784, {128, 64}, Tanh{}, {.kind = LossKind::softmax}, 10), examples, threads);
+  std::printf("batch %zu, threads %d; rows a second\n%-28s %8s %12s %12s %7s %14s\n", batch,
+              threads, "network", "weights", "plain float", "private sum", "ratio",
+              "whole training");
+  measure("784-128-64-10, ReLU",
+          multilayer_perceptron(784, {128, 64}, Relu{}, {.kind = LossKind::softmax}, 10), examples,
+          threads);
+  measure("784-128-64-10, tanh",
+          multilayer_perceptron(784, {128, 64}, Tanh{}, {.kind = LossKind::softmax}, 10), examples,
+          threads);
   measure("convolutional net, tanh", tanh_convolutional_net({1, 28, 28}, 10), examples, threads);
 }

@@ -1,6 +1,7 @@
 // Compares the time of exact noise with that of the standard library and with that of its random
 // bits, and measures what the time reveals about the noise.
-//   bench_noise [PEERS]   PEERS has lines of a name, a tab and ns, as bench/peers/noise.py prints them
+//   bench_noise [PEERS]   PEERS has lines of a name, a tab and ns, as bench/peers/noise.py prints
+//   them
 #include "sotto/random/noise.hpp"
 
 #include <algorithm>
@@ -23,7 +24,9 @@ static std::uint64_t ticks() {
   return __rdtscp(&aux);
 }
 #else
-static std::uint64_t ticks() { return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count()); }
+static std::uint64_t ticks() {
+  return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
+}
 #endif
 
 namespace {
@@ -80,10 +83,13 @@ std::vector<Row> times() {
   std::mt19937_64 twister(1);
   std::normal_distribution<double> normal;
   std::exponential_distribution<double> exponential;
-  rows.push_back({"std::normal_distribution, mt19937_64", one_by_one([&] { return normal(twister); })});
-  rows.push_back({"std::exponential_distribution with a sign, mt19937_64",
-                  one_by_one([&] { return (twister() & 1U) != 0 ? exponential(twister) : -exponential(twister); })});
-  rows.push_back({"limit: one word of the generator", one_by_one([&] { return static_cast<double>(random.word() >> 63U); })});
+  rows.push_back(
+      {"std::normal_distribution, mt19937_64", one_by_one([&] { return normal(twister); })});
+  rows.push_back({"std::exponential_distribution with a sign, mt19937_64", one_by_one([&] {
+                    return (twister() & 1U) != 0 ? exponential(twister) : -exponential(twister);
+                  })});
+  rows.push_back({"limit: one word of the generator",
+                  one_by_one([&] { return static_cast<double>(random.word() >> 63U); })});
   std::vector<double> million(1'000'000);
   for (const NoiseKind kind : {NoiseKind::gaussian, NoiseKind::laplace}) {
     const std::string name = kind == NoiseKind::gaussian ? "Gaussian" : "Laplace";
@@ -95,12 +101,15 @@ std::vector<Row> times() {
   for (const double scale : {3.0, 1e6}) {
     for (const NoiseKind kind : {NoiseKind::gaussian, NoiseKind::laplace}) {
       const DiscreteNoise noise(kind, scale);
-      const std::string name = kind == NoiseKind::gaussian ? "discrete Gaussian, " : "discrete Laplace, ";
-      rows.push_back({name + (scale == 3 ? "scale 3" : "scale 10^6"), one_by_one([&] { return static_cast<double>(noise.draw(random)); })});
+      const std::string name =
+          kind == NoiseKind::gaussian ? "discrete Gaussian, " : "discrete Laplace, ";
+      rows.push_back({name + (scale == 3 ? "scale 3" : "scale 10^6"),
+                      one_by_one([&] { return static_cast<double>(noise.draw(random)); })});
     }
   }
   const PoissonSample sample(0.01);
-  rows.push_back({"Poisson sampling, a chosen record", one_by_one([&] { return static_cast<double>(sample.skip(random)); })});
+  rows.push_back({"Poisson sampling, a chosen record",
+                  one_by_one([&] { return static_cast<double>(sample.skip(random)); })});
   return rows;
 }
 
@@ -110,7 +119,8 @@ double correlation(std::vector<std::pair<double, double>> draws) {
   std::vector<double> all;
   all.reserve(draws.size());
   for (const auto& draw : draws) all.push_back(draw.second);
-  std::nth_element(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2), all.end());
+  std::nth_element(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2),
+                   all.end());
   const double median = all[all.size() / 2];
   double n = 0, x = 0, t = 0, xx = 0, tt = 0, xt = 0;
   for (const auto& [size, time] : draws) {
@@ -174,14 +184,17 @@ int main(int argc, char** argv) {
     for (const Row& row : peers_in(argv[1])) rows.push_back(row);
   }
   std::printf("%-56s %10s %10s\n", "draw", "ns", "ratio");
-  for (const Row& row : rows) std::printf("%-56s %10.2f %10.2f\n", row.name.c_str(), row.ns, row.ns / standard);
+  for (const Row& row : rows)
+    std::printf("%-56s %10.2f %10.2f\n", row.name.c_str(), row.ns, row.ns / standard);
   std::printf("\ncorrelation of |noise| with time       per draw    per batch of 64\n");
   Random& random = Random::here();
   for (const NoiseKind kind : {NoiseKind::gaussian, NoiseKind::laplace}) {
     const RoundedNoise noise(kind, 1.5);
-    std::printf("%-36s %10.4f %10.4f\n", kind == NoiseKind::gaussian ? "Gaussian" : "Laplace",
-                per_draw([&] { return noise.add(0, random); }, 4'000'000),
-                per_batch([&](std::vector<double>& values) { noise.add(values, random); }, 200'000));
+    std::printf(
+        "%-36s %10.4f %10.4f\n", kind == NoiseKind::gaussian ? "Gaussian" : "Laplace",
+        per_draw([&] { return noise.add(0, random); }, 4'000'000),
+        per_batch([&](std::vector<double>& values) { noise.add(values, random); }, 200'000));
   }
-  std::printf("%-36s %10.4f\n", "a naive loop of coins, to check the measurement", per_draw([&] { return naive_laplace(random, 1.5); }, 20'000));
+  std::printf("%-36s %10.4f\n", "a naive loop of coins, to check the measurement",
+              per_draw([&] { return naive_laplace(random, 1.5); }, 20'000));
 }

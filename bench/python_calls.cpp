@@ -1,5 +1,5 @@
-// Measures without Python what bindings/python/bench/calls.py measures from Python: processor time of
-// epsilon of closed-form plans, in microseconds, and of noise on a million numbers, in
+// Measures without Python what bindings/python/bench/calls.py measures from Python: processor time
+// of epsilon of closed-form plans, in microseconds, and of noise on a million numbers, in
 // milliseconds. Prints lines of a name, a tab and a number.
 #include <algorithm>
 #include <cstdio>
@@ -40,11 +40,13 @@ double best(int turns, int times, const std::function<void()>& run) {
 int main() {
   for (const char* text : {"laplace(1)", "gaussian(3)", "100 * gaussian(10)", "pure(1)"}) {
     const Plan plan = parse(text);
-    std::printf("%s\t%.3f\n", text, 1e6 * best(30, 200, [&] { sink = epsilon(plan, Delta(1e-5)).value.upper; }));
+    std::printf("%s\t%.3f\n", text,
+                1e6 * best(30, 200, [&] { sink = epsilon(plan, Delta(1e-5)).value.upper; }));
   }
   std::vector<double> values(1'000'000);
   for (const char* text : {"gaussian(10)", "laplace(10)"}) {
     const Additive noise(parse(text));
-    std::printf("noise %s\t%.4f\n", text, 1e3 * best(30, 1, [&] { noise.release_in_place(values); }));
+    std::printf("noise %s\t%.4f\n", text,
+                1e3 * best(30, 1, [&] { noise.release_in_place(values); }));
   }
 }

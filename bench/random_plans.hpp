@@ -55,7 +55,8 @@ inline std::string laplaces(Draw& draw) {
 inline std::string without_replacement(Draw& draw, double most) {
   const long k = draw.count(most);
   const long batch = draw.count(1000);
-  return text("%ld * without_replacement(%ld, %ld, ", k, batch, std::lround(static_cast<double>(batch) * draw.between(2, 1e4)));
+  return text("%ld * without_replacement(%ld, %ld, ", k, batch,
+              std::lround(static_cast<double>(batch) * draw.between(2, 1e4)));
 }
 
 struct Family {
@@ -124,7 +125,8 @@ inline const std::vector<Family>& families() {
          const long k = draw.count(1000);
          const double eps = draw.between(1e-3, 1);
          const long others = draw.count(100);
-         return plan + text(" + %ld * pure(%.3g) + %ld * approx(%.3g, 1e-30)", k, eps, others, draw.between(1e-3, 1));
+         return plan + text(" + %ld * pure(%.3g) + %ld * approx(%.3g, 1e-30)", k, eps, others,
+                            draw.between(1e-3, 1));
        }},
       {"without-replacement", 1e-4,
        [](Draw& draw) {
@@ -155,7 +157,8 @@ inline const std::vector<Family>& families() {
          const long one = draw.count(1e5);
          const double eps = draw.between(1e-4, 1);
          const long other = draw.count(1e5);
-         return text("%ld * approx(%.3g, 1e-110) + %ld * approx(%.3g, 1e-110)", one, eps, other, draw.between(1e-4, 1));
+         return text("%ld * approx(%.3g, 1e-110) + %ld * approx(%.3g, 1e-110)", one, eps, other,
+                     draw.between(1e-4, 1));
        }},
   };
   return all;

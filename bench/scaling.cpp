@@ -8,10 +8,10 @@
 #include <fstream>
 #include <string>
 
-#include "sotto/accounting/account.hpp"
-#include "sotto/plan/plan.hpp"
 #include "report/api/csv.hpp"
 #include "report/api/svg.hpp"
+#include "sotto/accounting/account.hpp"
+#include "sotto/plan/plan.hpp"
 
 namespace {
 
@@ -41,7 +41,9 @@ Plan different(int events) {
   for (int i = 0; i < events; ++i) {
     const double share = 1 + 0.7 * i / events;
     const double scale = std::sqrt(static_cast<double>(events)) * share;
-    parts.push_back(i % 3 == 0 ? gaussian(5 * scale) : i % 3 == 1 ? laplace(6 * scale) : pure(0.1 / scale));
+    parts.push_back(i % 3 == 0   ? gaussian(5 * scale)
+                    : i % 3 == 1 ? laplace(6 * scale)
+                                 : pure(0.1 / scale));
   }
   return Sum{parts};
 }
@@ -52,7 +54,9 @@ int main(int argc, char** argv) {
   Chart chart;
   chart.id = "scaling";
   chart.title = "Time of one certified ε";
-  chart.caption = "It does not grow with the number of equal steps, and grows linearly with the number of different ones.";
+  chart.caption =
+      "It does not grow with the number of equal steps, and grows linearly with the number of "
+      "different ones.";
   chart.x_label = "number of steps";
   chart.y_label = "milliseconds";
   chart.log_x = chart.log_y = true;

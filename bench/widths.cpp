@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "bracket.hpp"
+#include "core/api/work.hpp"
 #include "random_plans.hpp"
 #include "sotto/core/errors.hpp"
-#include "core/api/work.hpp"
 
 namespace {
 
@@ -49,18 +49,22 @@ void count(const Family& family, long plans, std::uint64_t seed) {
     if (!(bound.upper >= 1e-6 && bound.upper <= 1e4 && bound.lower <= 1000)) continue;
     const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
     const double apart = bound.upper - bound.lower;
-    const double width = apart <= 1e-12 ? 0 : apart / bound.upper;  // close to 0, the absolute width counts
+    const double width =
+        apart <= 1e-12 ? 0 : apart / bound.upper;  // close to 0, the absolute width counts
     ++counted;
     all += seconds;
     slowest = std::max(slowest, seconds);
-    if (seconds > 10) std::printf("  %.0f seconds: sotto epsilon '%s' --delta %s\n", seconds, written.c_str(), at.c_str());
+    if (seconds > 10)
+      std::printf("  %.0f seconds: sotto epsilon '%s' --delta %s\n", seconds, written.c_str(),
+                  at.c_str());
     widest = std::max(widest, width);
     if (!(width > family.wanted)) continue;
     ++wide;
-    std::printf("  wide by %.1e: sotto epsilon '%s' --delta %s\n", width, written.c_str(), at.c_str());
+    std::printf("  wide by %.1e: sotto epsilon '%s' --delta %s\n", width, written.c_str(),
+                at.c_str());
   }
-  std::printf("%-28s %6.0e %6ld of %5ld %10.1e %12.3f %12.3f\n", family.name, family.wanted, wide, counted, widest,
-              all / static_cast<double>(counted), slowest);
+  std::printf("%-28s %6.0e %6ld of %5ld %10.1e %12.3f %12.3f\n", family.name, family.wanted, wide,
+              counted, widest, all / static_cast<double>(counted), slowest);
   std::fflush(stdout);
 }
 
@@ -70,10 +74,13 @@ int main(int argc, char** argv) {
   const long plans = argc > 1 ? std::atol(argv[1]) : 10;
   const std::uint64_t seed = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1;
   if (plans < 1) {
-    std::fprintf(stderr, "usage: bench_widths [COUNT [SEED [FAMILY…]]]: COUNT plans of each family, at least 1\n");
+    std::fprintf(
+        stderr,
+        "usage: bench_widths [COUNT [SEED [FAMILY…]]]: COUNT plans of each family, at least 1\n");
     return 2;
   }
-  std::printf("%-28s %6s %15s %10s %12s %12s\n", "plans", "wanted", "wider", "widest", "mean (s)", "slowest (s)");
+  std::printf("%-28s %6s %15s %10s %12s %12s\n", "plans", "wanted", "wider", "widest", "mean (s)",
+              "slowest (s)");
   bool known = argc <= 3;
   for (const Family& family : families()) {
     bool selected = argc <= 3;

@@ -16,7 +16,8 @@ void show(const Plan& plan) {
   const Answer answer = epsilon(plan, Delta(1e-6));
   // The upper bound is the guarantee, so print it rounded up. The true ε lies between it and the
   // lower bound.
-  std::cout << print(plan) << "\n  epsilon <= " << rounded(answer.value.upper, 4, Side::upper) << ", by " << name(answer.by) << "\n";
+  std::cout << print(plan) << "\n  epsilon <= " << rounded(answer.value.upper, 4, Side::upper)
+            << ", by " << name(answer.by) << "\n";
 }
 
 int main() {

@@ -18,7 +18,8 @@ void fill_in(const Plan& plan, const Question& question = {}) {
   const Calibration calibration = calibrate(plan, budget, delta_budget, question);
   // The value is proved to suffice: the filled plan's ε is at most the budget, in floating point
   // too. Print all of its digits, because noise that is rounded down is too little.
-  std::cout << print(plan) << "\n  " << calibration.hole << " = " << shortest(calibration.value) << "\n";
+  std::cout << print(plan) << "\n  " << calibration.hole << " = " << shortest(calibration.value)
+            << "\n";
 }
 
 int main() {

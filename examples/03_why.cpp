@@ -15,8 +15,10 @@ using namespace sotto;
 // A derivation is a tree: a guarantee, the theorem that gives it, and the premises that the theorem
 // rests on.
 void print_derivation(const Derivation& step, const std::string& indent = "") {
-  std::cout << indent << step.guarantee << "\n" << indent << "  by " << step.theorem << " [" << step.reference << "]\n";
-  for (const Condition& condition : step.conditions) std::cout << indent << "  with " << condition << "\n";
+  std::cout << indent << step.guarantee << "\n"
+            << indent << "  by " << step.theorem << " [" << step.reference << "]\n";
+  for (const Condition& condition : step.conditions)
+    std::cout << indent << "  with " << condition << "\n";
   for (const Derivation& premise : step.premises) print_derivation(premise, indent + "    ");
 }
 

@@ -15,7 +15,8 @@ void write_visits(const std::string& path) {
   file << "person,region,spent\n";
   for (int person = 0; person < 1000; ++person) {
     const char* region = person % 3 == 0 ? "north" : "south";
-    for (int visit = 0; visit < 2; ++visit) file << person << ',' << region << ',' << 20 + person % 50 << '\n';
+    for (int visit = 0; visit < 2; ++visit)
+      file << person << ',' << region << ',' << 20 + person % 50 << '\n';
   }
 }
 
@@ -35,10 +36,12 @@ int main() {
                                                   bounded_column("spent", 0, 100)},
                                       .unit = "person"});
     Ledger ledger = visits.open_or_create_ledger("visits.sotto", ApproximateBudget{1.0, 1e-6});
-    const TableQuestion spent = visits.group_by("region").limit_rows(2).limit_groups(1).sum("spent");
+    const TableQuestion spent =
+        visits.group_by("region").limit_rows(2).limit_groups(1).sum("spent");
     const ReleasedNumbers answers = visits.answer(ledger, spent, {.epsilon = 0.1});
     for (const ReleasedNumber& n : answers.numbers) {
-      std::cout << n.keys[0] << ": " << n.value << "  (" << n.low << " to " << n.high << ", " << n.limit << ")\n";
+      std::cout << n.keys[0] << ": " << n.value << "  (" << n.low << " to " << n.high << ", "
+                << n.limit << ")\n";
     }
   } catch (const sotto::EngineError& error) {
     std::cout << "skipped: " << error.what() << "\n";  // without DuckDB no file can be read

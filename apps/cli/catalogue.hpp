@@ -9,7 +9,8 @@
 namespace sotto::cli {
 
 inline constexpr const char* catalogue_words =
-    "the curator's folder of data files (default: `catalogue` in ~/.config/sotto/config.toml, else ~/.local/share/sotto/catalogue)";
+    "the curator's folder of data files (default: `catalogue` in ~/.config/sotto/config.toml, else "
+    "~/.local/share/sotto/catalogue)";
 
 /// Returns the catalogue in the typed folder, else in the user's; it need not exist. Throws
 /// InvalidValue for a file, and StudyError for a configuration that cannot be read.

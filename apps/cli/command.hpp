@@ -75,7 +75,8 @@ Format format_of(const OutputArguments& output);
 double number_of(const std::string& text, const char* option);
 /// Returns an option's value as a whole number. Throws InvalidValue, which names the option and
 /// both limits, unless it is between them.
-std::int64_t whole_number_of(const std::string& text, const char* option, double least, double most);
+std::int64_t whole_number_of(const std::string& text, const char* option, double least,
+                             double most);
 /// The upper limit for options whose limit the library checks: each whole number up to it is a
 /// double.
 inline constexpr double most_whole = 0x1p53;

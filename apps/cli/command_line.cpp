@@ -10,10 +10,10 @@
 #include <map>
 #include <regex>
 
+#include "cli/arguments/training_flags.hpp"
 #include "core/api/join.hpp"
 #include "core/api/suggestion.hpp"
 #include "core/api/text.hpp"
-#include "cli/arguments/training_flags.hpp"
 
 namespace sotto::cli {
 namespace {
@@ -61,7 +61,9 @@ class ParsedOption final : public Option {
 class Help : public CLI::Formatter {
  public:
   Help() { label("SUBCOMMAND", "COMMAND"); }
-  void set_summary(const CLI::App* command, const std::string& summary) { summaries_[command] = summary; }
+  void set_summary(const CLI::App* command, const std::string& summary) {
+    summaries_[command] = summary;
+  }
   [[nodiscard]] std::string summary(const CLI::App* command) const {
     const auto entry = summaries_.find(command);
     return entry == summaries_.end() ? "" : entry->second;
@@ -94,59 +96,91 @@ const CLI::Option* option_called(const CLI::App* command, const std::string& nam
 
 bool has_positionals(const CLI::App* command) {
   const auto options = command->get_options();
-  return std::any_of(options.begin(), options.end(), [](const CLI::Option* option) { return option->get_positional(); });
+  return std::any_of(options.begin(), options.end(),
+                     [](const CLI::Option* option) { return option->get_positional(); });
 }
 
 constexpr std::array<std::string_view, 5> long_dashes{"–", "—", "−", "‐", "‑"};
 
-const std::vector<Synonym> other_names{
-    {"--eps", "--epsilon"},   {"--method", "--by"},         {"--accountant", "--by"}, {"--neighbours", "--relation"}, {"--neighbors", "--relation"},
-    {"--output", "--report"}, {"--out", "--report"},        {"--sep", "--delimiter"}, {"--separator", "--delimiter"}, {"--na", "--null-text"},
-    {"--id", "--unit"},       {"--privacy-unit", "--unit"}, {"--seconds", "--time"},  {"--timeout", "--time"},        {"--accuracy", "--precision"},
-    {"--silent", "--quiet"},  {"--dryrun", "--dry-run"},    {"--again", "--new"},     {"--json", "--format"},         {"--csv", "--format"}};
+const std::vector<Synonym> other_names{{"--eps", "--epsilon"},
+                                       {"--method", "--by"},
+                                       {"--accountant", "--by"},
+                                       {"--neighbours", "--relation"},
+                                       {"--neighbors", "--relation"},
+                                       {"--output", "--report"},
+                                       {"--out", "--report"},
+                                       {"--sep", "--delimiter"},
+                                       {"--separator", "--delimiter"},
+                                       {"--na", "--null-text"},
+                                       {"--id", "--unit"},
+                                       {"--privacy-unit", "--unit"},
+                                       {"--seconds", "--time"},
+                                       {"--timeout", "--time"},
+                                       {"--accuracy", "--precision"},
+                                       {"--silent", "--quiet"},
+                                       {"--dryrun", "--dry-run"},
+                                       {"--again", "--new"},
+                                       {"--json", "--format"},
+                                       {"--csv", "--format"}};
 
 // Keys of a study that people type as options of `sotto run`.
-constexpr std::array<std::string_view, 6> keys_of_studies{"--epsilon", "--delta", "--rho", "--rows", "--groups", "--confidence"};
+constexpr std::array<std::string_view, 6> keys_of_studies{"--epsilon", "--delta",  "--rho",
+                                                          "--rows",    "--groups", "--confidence"};
 
 // Returns what to type instead of a word that the command has no argument for.
 std::string advice_on_word(const CLI::App* command, const std::string& word) {
   std::error_code ignored;
   const bool has_catalogue = option_called(command, "--catalogue") != nullptr;
-  if (has_catalogue && std::filesystem::is_directory(word, ignored)) return ": did you mean --catalogue " + word + "?";
-  if (!has_positionals(command)) return ": leave it out, or type one of the command's options before it";
-  if (std::filesystem::exists(word, ignored)) return ": it takes no further file; leave it out, and type the command once for each";
+  if (has_catalogue && std::filesystem::is_directory(word, ignored))
+    return ": did you mean --catalogue " + word + "?";
+  if (!has_positionals(command))
+    return ": leave it out, or type one of the command's options before it";
+  if (std::filesystem::exists(word, ignored))
+    return ": it takes no further file; leave it out, and type the command once for each";
   return ": leave it out, or put a word that has blanks or parentheses in it in quotes, '…'";
 }
 
 // Returns what to type instead of arguments that the command does not accept.
-std::string words_for_extras(const CLI::App* command, const std::string& used, const std::vector<std::string>& extras) {
+std::string words_for_extras(const CLI::App* command, const std::string& used,
+                             const std::vector<std::string>& extras) {
   const std::vector<std::string> known = long_names(command);
   if (const CLI::Option* plan = option_called(command, "PLAN"); plan != nullptr) {
     // The parser took the first word that is not a flag for PLAN: it is the value of the flag
     // before it.
-    const std::string instead = plan_of_flags(extras, plan->count() > 0 ? plan->as<std::string>() : "");
+    const std::string instead =
+        plan_of_flags(extras, plan->count() > 0 ? plan->as<std::string>() : "");
     const CLI::Option* delta = option_called(command, "--delta");
-    const std::string at = delta == nullptr ? "" : " --delta " + (delta->count() > 0 ? delta->as<std::string>() : "1e-6");
-    if (!instead.empty()) return "`" + used + "` has no flags for a training: describe it as a plan\ntype: " + used + " '" + instead + "'" + at;
+    const std::string at =
+        delta == nullptr ? ""
+                         : " --delta " + (delta->count() > 0 ? delta->as<std::string>() : "1e-6");
+    if (!instead.empty())
+      return "`" + used + "` has no flags for a training: describe it as a plan\ntype: " + used +
+             " '" + instead + "'" + at;
   }
   for (const std::string& word : extras) {
     for (const std::string_view dash : long_dashes) {
       if (!word.starts_with(dash)) continue;
-      const std::size_t first = word.find_first_not_of(dash);  // no byte of a dash occurs in an option's name
+      const std::size_t first =
+          word.find_first_not_of(dash);  // no byte of a dash occurs in an option's name
       return "`" + word + "` begins with a long dash: an option begins with two short ones, --" +
              (first == std::string::npos ? "" : word.substr(first));
     }
     if (word.size() < 2 || word.front() != '-') continue;
     const std::string name = word.substr(0, word.find('='));
-    const auto fits = [&](const Synonym& synonym) { return std::find(known.begin(), known.end(), synonym.meant) != known.end(); };
+    const auto fits = [&](const Synonym& synonym) {
+      return std::find(known.begin(), known.end(), synonym.meant) != known.end();
+    };
     std::vector<Synonym> synonyms;
     std::copy_if(other_names.begin(), other_names.end(), std::back_inserter(synonyms), fits);
-    if (used == "sotto run" && std::find(keys_of_studies.begin(), keys_of_studies.end(), name) != keys_of_studies.end()) {
-      return "`" + used + "` has no option " + name + ": the study's file sets it, as in " + name.substr(2) + " = 1";
+    if (used == "sotto run" &&
+        std::find(keys_of_studies.begin(), keys_of_studies.end(), name) != keys_of_studies.end()) {
+      return "`" + used + "` has no option " + name + ": the study's file sets it, as in " +
+             name.substr(2) + " = 1";
     }
     return "`" + used + "` has no option " + name + "; " + suggestion(name, known, synonyms);
   }
-  return "`" + used + "` does not know what to do with `" + extras.front() + "`" + advice_on_word(command, extras.front());
+  return "`" + used + "` does not know what to do with `" + extras.front() + "`" +
+         advice_on_word(command, extras.front());
 }
 
 // Rewords two messages of the parser: a number out of range, and options that exclude each other.
@@ -155,7 +189,8 @@ std::string reworded(const std::string& words) {
   static const std::regex excluded(R"((\S+) excludes (\S+))");
   std::smatch match;
   if (std::regex_match(words, match, range)) {
-    return match[1].str() + " " + match[2].str() + " is not allowed: type a whole number from " + match[3].str() + " to " + match[4].str();
+    return match[1].str() + " " + match[2].str() + " is not allowed: type a whole number from " +
+           match[3].str() + " to " + match[4].str();
   }
   if (std::regex_match(words, match, excluded)) {
     return match[1].str() + " and " + match[2].str() + " do not go together: leave one of them out";
@@ -164,7 +199,8 @@ std::string reworded(const std::string& words) {
 }
 
 constexpr const char* choice_of_delta =
-    "\nThe promise of epsilon fails with a probability of at most delta: choose one well below 1 over the number of people, such as --delta 1e-6. A "
+    "\nThe promise of epsilon fails with a probability of at most delta: choose one well below 1 "
+    "over the number of people, such as --delta 1e-6. A "
     "plan without Gaussian noise, such as 10 * laplace(5), has --delta 0";
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
@@ -175,17 +211,20 @@ std::string words_for_absent(const CLI::App* command, const std::string& words, 
   const std::string name = words.substr(0, words.find_first_of(": "));
   const CLI::Option* option = option_called(command, name);
   if (option == nullptr) return words;
-  return name + verb + ": " + first_line(option->get_description()) + (name == "--delta" ? choice_of_delta : "");
+  return name + verb + ": " + first_line(option->get_description()) +
+         (name == "--delta" ? choice_of_delta : "");
 }
 
 bool is_like_option(const std::string& word) {
   return (word.size() > 1 && word.front() == '-') ||
-         std::any_of(long_dashes.begin(), long_dashes.end(), [&](std::string_view dash) { return word.starts_with(dash); });
+         std::any_of(long_dashes.begin(), long_dashes.end(),
+                     [&](std::string_view dash) { return word.starts_with(dash); });
 }
 
 std::vector<std::string> names_of_commands(const CLI::App* app) {
   std::vector<std::string> names;
-  for (const CLI::App* one : app->get_subcommands([](const CLI::App*) { return true; })) names.push_back(one->get_name());
+  for (const CLI::App* one : app->get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(one->get_name());
   return names;
 }
 
@@ -208,7 +247,8 @@ std::string mistake(const CLI::App* app, const CLI::Error& error) {
   const bool is_extras = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
   const bool is_required = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
   std::string words = error.what();
-  if (!extras.empty() && (is_extras || (is_required && std::any_of(extras.begin(), extras.end(), is_like_option)))) {
+  if (!extras.empty() &&
+      (is_extras || (is_required && std::any_of(extras.begin(), extras.end(), is_like_option)))) {
     words = words_for_extras(app, used, extras);
   } else if (is_required && words.starts_with("A subcommand") && app->get_name() != "sotto") {
     words = "which command? Type one of: " + join(names_of_commands(app));
@@ -237,7 +277,9 @@ struct Command::Parser {
   Option* add(CLI::Option* option) { return &options.emplace_back(option); }
 };
 
-Command::Command(const std::string& description, const std::string& name, const std::string& version) : parser_(std::make_unique<Parser>()) {
+Command::Command(const std::string& description, const std::string& name,
+                 const std::string& version)
+    : parser_(std::make_unique<Parser>()) {
   parser_->whole = std::make_unique<CLI::App>(description, name);
   parser_->app = parser_->whole.get();
   parser_->help = std::make_shared<Help>();
@@ -250,7 +292,8 @@ Command::~Command() = default;
 
 void Command::start_group(const std::string& title) { parser_->group = title; }
 
-Command* Command::add_subcommand(const std::string& name, const std::string& summary, const std::string& description) {
+Command* Command::add_subcommand(const std::string& name, const std::string& summary,
+                                 const std::string& description) {
   auto parser = std::make_unique<Parser>();
   parser->app = parser_->app->add_subcommand(name, description);
   parser->app->group(parser_->group);
@@ -260,10 +303,12 @@ Command* Command::add_subcommand(const std::string& name, const std::string& sum
   return parser_->commands.back().get();
 }
 
-Option* Command::add_option(const std::string& name, std::string& value, const std::string& description) {
+Option* Command::add_option(const std::string& name, std::string& value,
+                            const std::string& description) {
   return parser_->add(parser_->app->add_option(name, value, description));
 }
-Option* Command::add_option(const std::string& name, std::vector<std::string>& values, const std::string& description) {
+Option* Command::add_option(const std::string& name, std::vector<std::string>& values,
+                            const std::string& description) {
   return parser_->add(parser_->app->add_option(name, values, description));
 }
 Option* Command::add_option(const std::string& name, int& value, const std::string& description) {
@@ -297,7 +342,8 @@ std::vector<const Command*> Command::commands() const {
 std::vector<OptionInfo> Command::options() const {
   std::vector<OptionInfo> all;
   for (const CLI::Option* option : static_cast<const CLI::App*>(parser_->app)->get_options()) {
-    all.push_back({option->get_name(), option->get_lnames(), option->get_description(), option->get_positional()});
+    all.push_back({option->get_name(), option->get_lnames(), option->get_description(),
+                   option->get_positional()});
   }
   return all;
 }

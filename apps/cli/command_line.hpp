@@ -50,10 +50,12 @@ class Command {
   /// Adds a subcommand. Lists of commands show `summary`, one line of at most 72 characters; the
   /// command's own help shows `description`, which begins with examples. The parent owns the
   /// result.
-  Command* add_subcommand(const std::string& name, const std::string& summary, const std::string& description);
+  Command* add_subcommand(const std::string& name, const std::string& summary,
+                          const std::string& description);
   /// Adds an option; a name without dashes makes it a positional argument.
   Option* add_option(const std::string& name, std::string& value, const std::string& description);
-  Option* add_option(const std::string& name, std::vector<std::string>& values, const std::string& description);
+  Option* add_option(const std::string& name, std::vector<std::string>& values,
+                     const std::string& description);
   Option* add_option(const std::string& name, int& value, const std::string& description);
   Option* add_flag(const std::string& name, bool& value, const std::string& description);
   void require_subcommand(int count);

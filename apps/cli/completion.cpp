@@ -80,13 +80,15 @@ std::string bash_script(const Command& app) {
       "_sotto() {\n"
       "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} choices=\n"
       "  case $before in\n";
-  for (const char* option : {"--by", "--relation", "--format"}) out += std::string("    ") + option + ") choices='" + values_of(option) + "' ;;\n";
+  for (const char* option : {"--by", "--relation", "--format"})
+    out += std::string("    ") + option + ") choices='" + values_of(option) + "' ;;\n";
   out += "    *) case ${COMP_WORDS[1]} in\n";
   for (const Command* command : app.commands()) {
     const std::string words = words_after(*command);
     out += "      " + command->name() + ") choices='" + words + "' ;;\n";
   }
-  out += "      esac\n      [ \"$COMP_CWORD\" -eq 1 ] && choices='" + joined(command_names(app), " ") +
+  out += "      esac\n      [ \"$COMP_CWORD\" -eq 1 ] && choices='" +
+         joined(command_names(app), " ") +
          " --help --version' ;;\n"
          "  esac\n"
          "  COMPREPLY=($(compgen -W \"$choices\" -- \"$word\"))\n"
@@ -102,10 +104,13 @@ std::string zsh_script(const Command& app) {
       "commands=(\n";
   for (const Command* command : app.commands()) {
     std::string text = command->summary();
-    for (char& c : text) c = c == ':' ? ',' : c == '\'' ? ' ' : c;  // a colon would end the name of a command
+    for (char& c : text)
+      c = c == ':' ? ',' : c == '\'' ? ' ' : c;  // a colon would end the name of a command
     out += "  '" + command->name() + ":" + text + "'\n";
   }
-  out += ")\nif (( CURRENT == 2 )); then _describe command commands; return; fi\ncase $words[CURRENT-1] in\n";
+  out +=
+      ")\nif (( CURRENT == 2 )); then _describe command commands; return; fi\ncase "
+      "$words[CURRENT-1] in\n";
   for (const char* option : {"--by", "--relation", "--format"})
     out += std::string("  ") + option + ") compadd " + values_of(option) + "; return ;;\n";
   out += "esac\ncase $words[2] in\n";
@@ -133,13 +138,16 @@ std::string fish_script(const Command& app) {
   for (const Command* command : app.commands()) {
     std::string text = command->summary();
     for (char& c : text) c = c == '\'' ? ' ' : c;
-    out += "complete -c sotto -n __fish_use_subcommand -f -a " + command->name() + " -d '" + text + "'\n";
+    out += "complete -c sotto -n __fish_use_subcommand -f -a " + command->name() + " -d '" + text +
+           "'\n";
     out += fish_options(*command);
     for (const Command* below : command->commands()) {
-      out += "complete -c sotto -n '__fish_seen_subcommand_from " + command->name() + "' -f -a " + below->name() + "\n" + fish_options(*below);
+      out += "complete -c sotto -n '__fish_seen_subcommand_from " + command->name() + "' -f -a " +
+             below->name() + "\n" + fish_options(*below);
     }
   }
-  return out + "complete -c sotto -n '__fish_seen_subcommand_from completion' -f -a 'bash zsh fish'\n";
+  return out +
+         "complete -c sotto -n '__fish_seen_subcommand_from completion' -f -a 'bash zsh fish'\n";
 }
 
 std::string manual_section(const Command& command, const std::string& name) {
@@ -154,7 +162,8 @@ std::string manual_section(const Command& command, const std::string& name) {
 
 std::string manual_page(const Command& app) {
   std::string out = ".TH SOTTO 1 \"\" \"sotto " SOTTO_VERSION
-                    "\" \"User Commands\"\n.SH NAME\nsotto \\- answer questions about sensitive data with differential privacy\n";
+                    "\" \"User Commands\"\n.SH NAME\nsotto \\- answer questions about sensitive "
+                    "data with differential privacy\n";
   out += ".SH SYNOPSIS\n";
   for (const Command* command : app.commands()) {
     out += ".B sotto " + roff(command->name()) + "\n.I";
@@ -166,10 +175,12 @@ std::string manual_page(const Command& app) {
   out += ".SH DESCRIPTION\n.nf\n" + roff(app.description()) + "\n.fi\n.SH COMMANDS\n";
   for (const Command* command : app.commands()) {
     out += manual_section(*command, command->name());
-    for (const Command* below : command->commands()) out += manual_section(*below, command->name() + " " + below->name());
+    for (const Command* below : command->commands())
+      out += manual_section(*below, command->name() + " " + below->name());
   }
   out +=
-      ".SH EXIT STATUS\n0 success, 1 failure, 2 usage error, 3 budget refused, 4 outside a theorem's conditions,\n5 failure after a "
+      ".SH EXIT STATUS\n0 success, 1 failure, 2 usage error, 3 budget refused, 4 outside a "
+      "theorem's conditions,\n5 failure after a "
       "ledger was charged: the charge stays.\n"
       ".SH ENVIRONMENT\nNO_COLOR: no colour, as without a terminal.\n";
   return out;
@@ -184,12 +195,13 @@ std::string completion_script(const Command& app, const std::string& shell) {
 
 void add_completion(Command& app) {
   const auto shell = std::make_shared<std::string>();
-  Command* completion = app.add_subcommand("completion", "Print a completion script for bash, zsh or fish",
-                                           "Examples:\n"
-                                           "  sotto completion bash > ~/.local/share/bash-completion/completions/sotto\n"
-                                           "  sotto completion fish > ~/.config/fish/completions/sotto.fish\n"
-                                           "\n"
-                                           "Prints a completion script for bash, zsh or fish.");
+  Command* completion = app.add_subcommand(
+      "completion", "Print a completion script for bash, zsh or fish",
+      "Examples:\n"
+      "  sotto completion bash > ~/.local/share/bash-completion/completions/sotto\n"
+      "  sotto completion fish > ~/.config/fish/completions/sotto.fish\n"
+      "\n"
+      "Prints a completion script for bash, zsh or fish.");
   completion->add_option("SHELL", *shell, "bash, zsh or fish")->required();
   completion->callback([&app, shell] { std::cout << completion_script(app, *shell); });
 

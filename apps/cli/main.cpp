@@ -20,10 +20,13 @@ std::vector<std::string> names_of(const Command& command) {
 
 // Words that people type for a command that has another name.
 const std::vector<sotto::Synonym> synonyms{
-    {"eps", "epsilon"},   {"cost", "epsilon"},   {"account", "epsilon"}, {"query", "run"},  {"ask", "run"},     {"exec", "run"},   {"execute", "run"},
-    {"budget", "ledger"}, {"ledgers", "ledger"}, {"solve", "calibrate"}, {"new", "init"},   {"add", "init"},    {"ls", "list"},    {"status", "show"},
-    {"view", "show"},     {"log", "show"},       {"spend", "charge"},    {"pay", "charge"}, {"init", "create"}, {"make", "create"}};
-const std::vector<std::string> refills{"refill", "renew", "reset", "topup", "top-up", "increase", "extend", "raise"};
+    {"eps", "epsilon"},    {"cost", "epsilon"},    {"account", "epsilon"}, {"query", "run"},
+    {"ask", "run"},        {"exec", "run"},        {"execute", "run"},     {"budget", "ledger"},
+    {"ledgers", "ledger"}, {"solve", "calibrate"}, {"new", "init"},        {"add", "init"},
+    {"ls", "list"},        {"status", "show"},     {"view", "show"},       {"log", "show"},
+    {"spend", "charge"},   {"pay", "charge"},      {"init", "create"},     {"make", "create"}};
+const std::vector<std::string> refills{"refill", "renew",    "reset",  "topup",
+                                       "top-up", "increase", "extend", "raise"};
 
 const std::vector<std::string> removals{"remove", "delete", "rm", "drop", "forget"};
 const std::vector<std::string> checks{"check", "verify", "validate", "cost", "dry-run", "test"};
@@ -31,17 +34,22 @@ const std::vector<std::string> checks{"check", "verify", "validate", "cost", "dr
 // Returns what to type for a task that has no command, or nothing if `word` is not such a task.
 std::string advice_on_task(const std::string& word, const Command& at, const Command& app) {
   const auto is_one_of = [&](const std::vector<std::string>& words) {
-    return std::any_of(words.begin(), words.end(), [&](const std::string& one) { return sotto::same_folded(word, one); });
+    return std::any_of(words.begin(), words.end(),
+                       [&](const std::string& one) { return sotto::same_folded(word, one); });
   };
-  if (&at == &app && sotto::same_folded(word, "help")) return "type: sotto --help, or sotto COMMAND --help";
+  if (&at == &app && sotto::same_folded(word, "help"))
+    return "type: sotto --help, or sotto COMMAND --help";
   if (&at == &app && sotto::same_folded(word, "version")) return "type: sotto --version";
   if (at.name() == "data" && is_one_of(removals)) {
-    return "a data file is removed as a file, NAME.data.toml in the catalogue. Keep its ledger: it counts what was released about the data";
+    return "a data file is removed as a file, NAME.data.toml in the catalogue. Keep its ledger: it "
+           "counts what was released about the data";
   }
   if (at.name() == "ledger" && is_one_of(removals)) {
-    return "no command removes a ledger, because what was released stays released. `sotto ledger show NAME` shows what it counts";
+    return "no command removes a ledger, because what was released stays released. `sotto ledger "
+           "show NAME` shows what it counts";
   }
-  if (at.name() == "study" && sotto::same_folded(word, "run")) return "did you mean sotto run STUDY?";
+  if (at.name() == "study" && sotto::same_folded(word, "run"))
+    return "did you mean sotto run STUDY?";
   if (at.name() == "study" && is_one_of(checks)) return "did you mean sotto run STUDY --dry-run?";
   return "";
 }
@@ -50,18 +58,23 @@ std::string advice_on_task(const std::string& word, const Command& at, const Com
 std::string advice_on(const std::string& word, const Command& at, const Command& app) {
   const auto is_word = [&](const std::string& refill) { return sotto::same_folded(word, refill); };
   if (at.name() == "ledger" && std::any_of(refills.begin(), refills.end(), is_word)) {
-    return "a ledger's budget is fixed for good, because everything released so far relies on it. `sotto ledger show NAME` shows what is left; "
+    return "a ledger's budget is fixed for good, because everything released so far relies on it. "
+           "`sotto ledger show NAME` shows what is left; "
            "`sotto data init FILE` creates another ledger, for data about other people";
   }
   if (const std::string other = advice_on_task(word, at, app); !other.empty()) return other;
   const std::vector<std::string> names = names_of(at);
-  const bool means_absent = std::any_of(synonyms.begin(), synonyms.end(), [&](const sotto::Synonym& synonym) {
-    return sotto::same_folded(word, synonym.written) && std::find(names.begin(), names.end(), synonym.meant) == names.end();
-  });
-  if (&at == &app && std::filesystem::exists(word) && word.ends_with(".toml")) return "did you mean sotto run " + word + "?";
+  const bool means_absent =
+      std::any_of(synonyms.begin(), synonyms.end(), [&](const sotto::Synonym& synonym) {
+        return sotto::same_folded(word, synonym.written) &&
+               std::find(names.begin(), names.end(), synonym.meant) == names.end();
+      });
+  if (&at == &app && std::filesystem::exists(word) && word.ends_with(".toml"))
+    return "did you mean sotto run " + word + "?";
   for (const Command* other : app.commands()) {
     const std::vector<std::string> below = names_of(*other);
-    if (std::find(below.begin(), below.end(), word) != below.end()) return "did you mean sotto " + other->name() + " " + word + "?";
+    if (std::find(below.begin(), below.end(), word) != below.end())
+      return "did you mean sotto " + other->name() + " " + word + "?";
   }
   return sotto::suggestion(word, names, means_absent ? std::vector<sotto::Synonym>() : synonyms);
 }
@@ -75,8 +88,11 @@ std::string unknown_command(const Command& app, int argc, char** argv) {
     const std::string word = argv[i];
     const auto commands = at->commands();
     if (commands.empty() || word.empty() || word[0] == '-') return "";
-    const auto it = std::find_if(commands.begin(), commands.end(), [&word](const Command* command) { return command->name() == word; });
-    if (it == commands.end()) return "there is no command `" + used + " " + word + "`; " + advice_on(word, *at, app);
+    const auto it = std::find_if(commands.begin(), commands.end(), [&word](const Command* command) {
+      return command->name() == word;
+    });
+    if (it == commands.end())
+      return "there is no command `" + used + " " + word + "`; " + advice_on(word, *at, app);
     at = *it;
     used += " " + word;
   }
@@ -100,7 +116,8 @@ int main(int argc, char** argv) {
       "  sotto epsilon '10000 * poisson(0.01, gaussian(1))' --delta 1e-5\n"
       "  sotto calibrate '100 * gaussian(?)' --epsilon 1 --delta 1e-5\n"
       "\n"
-      "sotto answers questions about sensitive data with differential privacy, under one budget for\n"
+      "sotto answers questions about sensitive data with differential privacy, under one budget "
+      "for\n"
       "all of them. `sotto COMMAND --help` shows each command's examples and options.",
       "sotto", "sotto " SOTTO_VERSION);
   app.require_subcommand(1);

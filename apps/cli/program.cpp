@@ -8,11 +8,11 @@
 #include <new>
 #include <string>
 
-#include "command.hpp"
 #include "cli/arguments/plan_arguments.hpp"
+#include "command.hpp"
+#include "core/api/text.hpp"
 #include "remedy.hpp"
 #include "sotto/core/errors.hpp"
-#include "core/api/text.hpp"
 #include "sotto/ledger/ledger.hpp"
 #include "study/api/study.hpp"
 
@@ -51,21 +51,27 @@ void point_at(std::string plan, std::size_t column) {
 
   // The caret is indented by characters, not by bytes.
   std::string caret(before.size(), ' ');
-  for (const char c : sotto::escaped_for_terminal(plan.substr(0, column - std::min<std::size_t>(column, 1)))) {
+  for (const char c :
+       sotto::escaped_for_terminal(plan.substr(0, column - std::min<std::size_t>(column, 1)))) {
     if ((static_cast<unsigned char>(c) & 0xC0) != 0x80) caret += ' ';
   }
-  std::cerr << "  " << before << sotto::escaped_for_terminal(plan) << after << "\n  " << caret << "^\n";
+  std::cerr << "  " << before << sotto::escaped_for_terminal(plan) << after << "\n  " << caret
+            << "^\n";
 }
 
 }  // namespace
 
 void sotto::cli::note_charge() { has_charged = true; }
 
-void sotto::cli::say(const std::string& message) { std::cerr << "sotto: " << escaped_lines(message) << "\n"; }
+void sotto::cli::say(const std::string& message) {
+  std::cerr << "sotto: " << escaped_lines(message) << "\n";
+}
 
 int sotto::cli::run_program(Command& app, int argc, char** argv) {
   const auto failure = [] { return has_charged ? charge_stays : failed; };
-  const auto say_error = [&](const std::exception& e) { say(with_remedy(e, called_command(app, argc, argv))); };
+  const auto say_error = [&](const std::exception& e) {
+    say(with_remedy(e, called_command(app, argc, argv)));
+  };
   try {
     if (const int mistake = app.parse(argc, argv); mistake != 0) return mistake;
     std::cout.flush();
@@ -76,7 +82,8 @@ int sotto::cli::run_program(Command& app, int argc, char** argv) {
     return 0;
   } catch (const ParseError& e) {
     say("column " + std::to_string(e.column()) + ": " + e.what());
-    if (const auto* of_plan = dynamic_cast<const PlanError*>(&e)) point_at(of_plan->plan(), e.column());
+    if (const auto* of_plan = dynamic_cast<const PlanError*>(&e))
+      point_at(of_plan->plan(), e.column());
     return usage;
   } catch (const InvalidValue& e) {
     say_error(e);

@@ -18,11 +18,13 @@ class ProgressBar {
   void update(double share) {
     using namespace std::chrono;
     const auto now = steady_clock::now();
-    if (!visible_ || now - start_ < seconds(1) || (share < 1 && now - last_ < milliseconds(100))) return;
+    if (!visible_ || now - start_ < seconds(1) || (share < 1 && now - last_ < milliseconds(100)))
+      return;
     last_ = now;
     constexpr std::size_t width = 40;
     const auto full = static_cast<std::size_t>(share * width);
-    std::cerr << "\r[" << std::string(full, '#') << std::string(width - full, '.') << "] " << static_cast<int>(100 * share) << " %";
+    std::cerr << "\r[" << std::string(full, '#') << std::string(width - full, '.') << "] "
+              << static_cast<int>(100 * share) << " %";
     if (share >= 1) std::cerr << "\r" << std::string(width + 9, ' ') << "\r";
     std::cerr << std::flush;
   }

@@ -12,7 +12,8 @@ namespace {
 
 struct Advice {
   Remedy remedy;
-  const char* flag;  // without the dashes; empty: the advice is another command, which applies always
+  const char*
+      flag;  // without the dashes; empty: the advice is another command, which applies always
   const char* words;
 };
 
@@ -32,7 +33,9 @@ constexpr std::array advice{
     Advice{Remedy::create_ledger, "", "sotto ledger create"},
     Advice{Remedy::ledger_delta, "", "sotto ledger create --delta D"},
     Advice{Remedy::data_ledger, "", "sotto data ledger"},
-    Advice{Remedy::import_ledger, "", "sotto ledger export OLD > old.json, then sotto ledger import NEW old.json --unit-type TYPE --source SOURCE"},
+    Advice{Remedy::import_ledger, "",
+           "sotto ledger export OLD > old.json, then sotto ledger import NEW old.json --unit-type "
+           "TYPE --source SOURCE"},
     Advice{Remedy::verify_ledger, "", "sotto ledger verify"},
     Advice{Remedy::show_ledger, "", "sotto ledger show NAME"},
     Advice{Remedy::new_request, "new", "--new"},
@@ -47,14 +50,16 @@ constexpr std::array advice{
 constexpr bool is_complete() {
   Remedy all = Remedy::none;
   for (const Advice& one : advice) all = all | one.remedy;
-  return static_cast<std::uint32_t>(all) == 2 * static_cast<std::uint32_t>(Remedy::known_duckdb) - 1;
+  return static_cast<std::uint32_t>(all) ==
+         2 * static_cast<std::uint32_t>(Remedy::known_duckdb) - 1;
 }
 static_assert(is_complete(), "each Remedy needs an Advice");
 
 bool has_flag(const Command& command, const std::string& flag) {
   const auto options = command.options();
   return std::any_of(options.begin(), options.end(), [&flag](const OptionInfo& option) {
-    return std::find(option.long_names.begin(), option.long_names.end(), flag) != option.long_names.end();
+    return std::find(option.long_names.begin(), option.long_names.end(), flag) !=
+           option.long_names.end();
   });
 }
 
@@ -66,7 +71,8 @@ std::string with_remedy(const std::exception& error, const Command& run) {
   for (const Advice& one : advice) {
     if (known == nullptr || !includes(known->remedy(), one.remedy)) continue;
     const std::string flag = one.flag;
-    if (flag.empty() || has_flag(run, flag)) words += (words.empty() ? "" : ", or ") + std::string(one.words);
+    if (flag.empty() || has_flag(run, flag))
+      words += (words.empty() ? "" : ", or ") + std::string(one.words);
   }
   return error.what() + (words.empty() ? "" : "\ntype: " + words);
 }
@@ -75,7 +81,9 @@ const Command& called_command(const Command& app, int argc, char** argv) {
   const Command* at = &app;
   for (int i = 1; i < argc; ++i) {
     const auto commands = at->commands();
-    const auto it = std::find_if(commands.begin(), commands.end(), [&](const Command* command) { return command->name() == argv[i]; });
+    const auto it = std::find_if(commands.begin(), commands.end(), [&](const Command* command) {
+      return command->name() == argv[i];
+    });
     if (it == commands.end()) break;
     at = *it;
   }

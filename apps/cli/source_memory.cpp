@@ -31,10 +31,13 @@ std::vector<fs::path> files_of(const Source& source) {
 }
 
 std::string reading_digest(const Source& source) {
-  const auto field = [](const std::string& text) { return std::to_string(text.size()) + ":" + text; };
+  const auto field = [](const std::string& text) {
+    return std::to_string(text.size()) + ":" + text;
+  };
   std::string all;
   if (const auto* file = std::get_if<FileSource>(&source)) {
-    all = field(file->format) + field(file->records) + field(file->delimiter) + field(file->trim ? "trim" : "");
+    all = field(file->format) + field(file->records) + field(file->delimiter) +
+          field(file->trim ? "trim" : "");
     for (const auto* words : {&file->null_text, &file->names}) {
       all += std::to_string(words->size()) + ";";
       for (const std::string& word : *words) all += field(word);
@@ -43,7 +46,9 @@ std::string reading_digest(const Source& source) {
   return digest(all);
 }
 
-std::string nanoseconds(const timespec& time) { return std::to_string(std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec); }
+std::string nanoseconds(const timespec& time) {
+  return std::to_string(std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec);
+}
 
 // Returns the state of all files together, without blanks; empty if a file is absent, or the source
 // has no file.
@@ -61,7 +66,11 @@ FileState state_of(const Source& source) {
   return state;
 }
 
-std::string text_of(const FileState& state) { return state.size.empty() ? "" : state.size + " " + state.modified + " " + state.changed + " " + state.reading; }
+std::string text_of(const FileState& state) {
+  return state.size.empty()
+             ? ""
+             : state.size + " " + state.modified + " " + state.changed + " " + state.reading;
+}
 
 FileState parse_state(const std::string& text) {
   FileState state;
@@ -93,7 +102,8 @@ std::string lines_at(const fs::path& place) {
 
 }  // namespace
 
-SourceMemory::SourceMemory(const DataFile& data, const std::string& ledger, const fs::path& folder) : data_(data) {
+SourceMemory::SourceMemory(const DataFile& data, const std::string& ledger, const fs::path& folder)
+    : data_(data) {
   if (!folder.empty()) place_ = folder / (ledger + ".sources");
 }
 
@@ -102,10 +112,12 @@ void SourceMemory::observe() { observed_ = text_of(state_of(data_.source)); }
 void SourceMemory::record(const std::string& request) const {
   if (place_.empty() || observed_.empty()) return;
   const std::string line = request + " " + observed_ + "\n";
-  const int file = open(place_.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+  const int file = open(place_.c_str(),
+                        O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
   if (file < 0) return;
   struct stat about {};
-  if (fstat(file, &about) == 0 && S_ISREG(about.st_mode)) (void)!write(file, line.data(), line.size());
+  if (fstat(file, &about) == 0 && S_ISREG(about.st_mode))
+    (void)!write(file, line.data(), line.size());
   close(file);
 }
 
@@ -121,17 +133,21 @@ std::string SourceMemory::recorded(const std::string& request) const {
 std::string SourceMemory::change_since(const Release& release) const {
   const FileState now = state_of(data_.source);
   if (now.size.empty()) return "";
-  const std::string touched = "the file of data was touched since this answer, and may have changed";
-  const std::string update =
-      ". If the data are new, update `version` in " + data_.name + ".data.toml: the study is then run anew, under a new charge";
+  const std::string touched =
+      "the file of data was touched since this answer, and may have changed";
+  const std::string update = ". If the data are new, update `version` in " + data_.name +
+                             ".data.toml: the study is then run anew, under a new charge";
   const std::string stored = recorded(release.request);
   if (stored.empty()) {
-    if (last_time(data_.source, &stat::st_mtim) > release.time) return "the file of data has changed since this answer" + update;
+    if (last_time(data_.source, &stat::st_mtim) > release.time)
+      return "the file of data has changed since this answer" + update;
     return last_time(data_.source, &stat::st_ctim) > release.time ? touched + update : "";
   }
   const FileState then = parse_state(stored);
-  if (then.size != now.size || then.modified != now.modified) return "the file of data has changed since this answer" + update;
-  if (then.reading != now.reading) return "the data file says to read the data differently than for this answer" + update;
+  if (then.size != now.size || then.modified != now.modified)
+    return "the file of data has changed since this answer" + update;
+  if (then.reading != now.reading)
+    return "the data file says to read the data differently than for this answer" + update;
   if (then.changed != now.changed) return touched + update;
   return "";
 }

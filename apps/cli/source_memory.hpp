@@ -15,7 +15,8 @@ namespace sotto::cli {
 class SourceMemory {
  public:
   /// Stores into a file in `folder`; an empty folder stores nothing.
-  SourceMemory(const DataFile& data, const std::string& ledger, const std::filesystem::path& folder);
+  SourceMemory(const DataFile& data, const std::string& ledger,
+               const std::filesystem::path& folder);
 
   /// Reads the present state of the files. Call it before they are opened. Data that are in no file
   /// have no state.

@@ -58,7 +58,8 @@ struct Connection {
   File file;
   int listener;
   std::string peer;    // address and port
-  std::string origin;  // the IPv4 address, or the IPv6 network of 64 bits, all of which one stranger may own
+  std::string origin;  // the IPv4 address, or the IPv6 network of 64 bits, all of which one
+                       // stranger may own
   Clock::time_point since;
 };
 
@@ -89,7 +90,9 @@ class Queue {
     const auto origin = by_origin_.find(connection.origin);
     origin->second.erase(id);
     if (origin->second.empty()) by_origin_.erase(origin);
-    if (const auto peer = by_peer_.find(connection.peer); peer != by_peer_.end() && peer->second == id) by_peer_.erase(peer);
+    if (const auto peer = by_peer_.find(connection.peer);
+        peer != by_peer_.end() && peer->second == id)
+      by_peer_.erase(peer);
     return connection;
   }
   // Returns the oldest connection if it has waited too long.
@@ -103,7 +106,8 @@ class Queue {
     if (all_.size() <= capacity_) return std::nullopt;
     constexpr std::size_t few = 8;  // several members may share one address
     const auto more = [](const auto& a, const auto& b) {
-      return a.second.size() != b.second.size() ? a.second.size() < b.second.size() : *a.second.begin() > *b.second.begin();
+      return a.second.size() != b.second.size() ? a.second.size() < b.second.size()
+                                                : *a.second.begin() > *b.second.begin();
     };
     const auto most = std::max_element(by_origin_.begin(), by_origin_.end(), more);
     const bool is_crowded = most->second.size() > few;
@@ -158,7 +162,8 @@ std::string name_of(std::string peer) {
   if (port == std::string::npos) return peer;
   std::string host = peer.substr(0, port);
   for (const char* bracket : {"%5B", "%5D", "[", "]"}) {
-    if (const auto at = host.find(bracket); at != std::string::npos) host.erase(at, std::string_view(bracket).size());
+    if (const auto at = host.find(bracket); at != std::string::npos)
+      host.erase(at, std::string_view(bracket).size());
   }
   return host.substr(0, host.find('%')) + " " + peer.substr(port + 1);
 }
@@ -191,14 +196,22 @@ std::vector<SocketAddress> addresses_of(const std::string& address) {
     freeaddrinfo(list);
   };
   resolve(host);
-  if (host == "::") resolve("0.0.0.0");  // for hosts without IPv6; with it, "::" takes IPv4, too, and this bind fails
+  if (host == "::")
+    resolve(
+        "0.0.0.0");  // for hosts without IPv6; with it, "::" takes IPv4, too, and this bind fails
   return addresses;
 }
 
-int port_of(const SocketAddress& one) { return ntohs(reinterpret_cast<const sockaddr_in*>(&one.address)->sin_port); }  // the port is at one offset in both families
-void set_port(SocketAddress& one, int port) { reinterpret_cast<sockaddr_in*>(&one.address)->sin_port = htons(static_cast<std::uint16_t>(port)); }
+int port_of(const SocketAddress& one) {
+  return ntohs(reinterpret_cast<const sockaddr_in*>(&one.address)->sin_port);
+}  // the port is at one offset in both families
+void set_port(SocketAddress& one, int port) {
+  reinterpret_cast<sockaddr_in*>(&one.address)->sin_port = htons(static_cast<std::uint16_t>(port));
+}
 
-void set(int file, int level, int option, int value) { (void)setsockopt(file, level, option, &value, sizeof value); }
+void set(int file, int level, int option, int value) {
+  (void)setsockopt(file, level, option, &value, sizeof value);
+}
 
 // Returns a listening socket, or an empty file if the address cannot be used.
 File listen_at(const SocketAddress& one) {
@@ -207,7 +220,9 @@ File listen_at(const SocketAddress& one) {
   if (one.address.ss_family == AF_INET6) set(file.get(), IPPROTO_IPV6, IPV6_V6ONLY, 0);
   set(file.get(), IPPROTO_TCP, TCP_NODELAY, 1);  // accepted sockets inherit these two options
   set(file.get(), IPPROTO_TCP, TCP_USER_TIMEOUT, ping_patience_ms);
-  const bool good = bind(file.get(), reinterpret_cast<const sockaddr*>(&one.address), one.size) == 0 && listen(file.get(), SOMAXCONN) == 0;
+  const bool good =
+      bind(file.get(), reinterpret_cast<const sockaddr*>(&one.address), one.size) == 0 &&
+      listen(file.get(), SOMAXCONN) == 0;
   return good ? std::move(file) : File();
 }
 
@@ -225,7 +240,8 @@ Beginning beginning_of(int file) {
   if (count < 0 && (errno == EAGAIN || errno == EINTR)) return Beginning::incomplete;
   if (count <= 0) return Beginning::other;
   const auto has = static_cast<std::size_t>(count);
-  if (bytes[0] != 22 || (has > 1 && bytes[1] != 3) || (has > head && bytes[head] != 1)) return Beginning::other;
+  if (bytes[0] != 22 || (has > 1 && bytes[1] != 3) || (has > head && bytes[head] != 1))
+    return Beginning::other;
   if (has < head) return Beginning::incomplete;
   const std::size_t size = std::size_t{bytes[3]} << 8U | bytes[4];
   if (size == 0 || size > largest) return Beginning::other;
@@ -239,13 +255,15 @@ constexpr Id first_listener = Id{1} << 62U;
 
 struct Acceptor::State {
   explicit State(const Limits& limits)
-      : silent(limits.silent, limits.silent_patience, {}), handshaking(limits.handshakes, limits.handshake_patience, limits.handshake_grace) {}
+      : silent(limits.silent, limits.silent_patience, {}),
+        handshaking(limits.handshakes, limits.handshake_patience, limits.handshake_grace) {}
 
   void watch(int file, std::uint32_t what, Id id, int how = EPOLL_CTL_ADD) const {
     epoll_event event{};
     event.events = what;
     event.data.u64 = id;
-    if (epoll_ctl(poll.get(), how, file, &event) != 0 && how == EPOLL_CTL_ADD) throw std::runtime_error("epoll_ctl failed");
+    if (epoll_ctl(poll.get(), how, file, &event) != 0 && how == EPOLL_CTL_ADD)
+      throw std::runtime_error("epoll_ctl failed");
   }
 
   // Stops watching a connection. gRPC's descriptor of it stays open.
@@ -264,9 +282,11 @@ struct Acceptor::State {
     for (int i = 0; i < 64; ++i) {  // then other events have their turn
       sockaddr_storage address{};
       socklen_t size = sizeof address;
-      const int fd = accept4(listener, reinterpret_cast<sockaddr*>(&address), &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
+      const int fd = accept4(listener, reinterpret_cast<sockaddr*>(&address), &size,
+                             SOCK_NONBLOCK | SOCK_CLOEXEC);
       if (fd < 0) {
-        if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
+          std::this_thread::sleep_for(std::chrono::milliseconds(20));
         return;
       }
       const auto [peer, origin] = peer_of(address);
@@ -294,7 +314,8 @@ struct Acceptor::State {
     const Id later = next++;
     handshaking.add(later, silent.remove(id));
     const int file = handshaking.find(later)->file.get();
-    watch(file, 0, later, EPOLL_CTL_MOD);  // reports when both directions are shut: gRPC has closed it
+    watch(file, 0, later,
+          EPOLL_CTL_MOD);  // reports when both directions are shut: gRPC has closed it
     const auto one = handshaking.surplus();
     if (one) refuse(handshaking, *one);
     if (one == later) return;
@@ -345,7 +366,8 @@ struct Acceptor::State {
 
 Acceptor::Limits Acceptor::limits_for(std::int64_t members) {
   Limits limits;
-  const auto others = static_cast<rlim_t>(64 + 8 * members);  // journals, gRPC's own files, and each member's old and new connections
+  const auto others = static_cast<rlim_t>(
+      64 + 8 * members);  // journals, gRPC's own files, and each member's old and new connections
   rlimit files{};
   if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur == RLIM_INFINITY) return limits;
   const rlim_t wanted = others + limits.silent + 2 * limits.handshakes;
@@ -360,7 +382,8 @@ Acceptor::Limits Acceptor::limits_for(std::int64_t members) {
   return limits;
 }
 
-Acceptor::Acceptor(const std::string& address, const Limits& limits) : state_(std::make_unique<State>(limits)) {
+Acceptor::Acceptor(const std::string& address, const Limits& limits)
+    : state_(std::make_unique<State>(limits)) {
   State& s = *state_;
   for (SocketAddress one : addresses_of(address)) {
     if (port_of(one) == 0) set_port(one, s.port);
@@ -372,7 +395,10 @@ Acceptor::Acceptor(const std::string& address, const Limits& limits) : state_(st
     s.watch(file.get(), EPOLLIN, first_listener + s.listeners.size());
     s.listeners.push_back(std::move(file));
   }
-  if (s.listeners.empty()) throw std::runtime_error("cannot listen at " + address + ": the address is not this machine's, or is in use: type --listen HOST:PORT for another one");
+  if (s.listeners.empty())
+    throw std::runtime_error("cannot listen at " + address +
+                             ": the address is not this machine's, or is in use: type --listen "
+                             "HOST:PORT for another one");
   s.watch(s.wake_up.get(), EPOLLIN, stop_id);
 }
 Acceptor::~Acceptor() { stop(); }

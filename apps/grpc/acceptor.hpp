@@ -24,7 +24,8 @@ class Acceptor {
  public:
   struct Limits {
     std::size_t silent = 512, handshakes = 256;
-    std::chrono::milliseconds silent_patience{10000}, handshake_patience{20000}, handshake_grace{1000};
+    std::chrono::milliseconds silent_patience{10000}, handshake_patience{20000},
+        handshake_grace{1000};
   };
   /// Takes ownership of `fd`, a connection from `listener` that has begun a TLS handshake.
   using OnHandshake = std::function<void(int listener, int fd)>;

@@ -14,14 +14,22 @@ using Lock = std::unique_lock<std::mutex>;
 
 constexpr auto connect_timeout = std::chrono::seconds(25);
 
-bool is_loopback(const std::string& target) { return target.starts_with("127.") || target.starts_with("localhost:") || target.starts_with("[::1]:"); }
+bool is_loopback(const std::string& target) {
+  return target.starts_with("127.") || target.starts_with("localhost:") ||
+         target.starts_with("[::1]:");
+}
 
 class GrpcLink final : public Link {
  public:
-  GrpcLink(const std::string& target, const std::shared_ptr<grpc::Channel>& channel, std::uint64_t limit)
-      : target_(target), stub_(relay::Relay::NewStub(channel)), stream_(stub_->Join(&context_)), reader_([this, limit] { read(limit); }) {
+  GrpcLink(const std::string& target, const std::shared_ptr<grpc::Channel>& channel,
+           std::uint64_t limit)
+      : target_(target),
+        stub_(relay::Relay::NewStub(channel)),
+        stream_(stub_->Join(&context_)),
+        reader_([this, limit] { read(limit); }) {
     Lock lock(mutex_);
-    changed_.wait_for(lock, connect_timeout, [this] { return inbox_ || ended_; });  // the coordinator speaks first
+    changed_.wait_for(lock, connect_timeout,
+                      [this] { return inbox_ || ended_; });  // the coordinator speaks first
     if (inbox_) return;
     const bool is_silent = !ended_;
     lock.unlock();
@@ -39,7 +47,8 @@ class GrpcLink final : public Link {
       if (!finished_ && write_message(*stream_, message)) return;
     }
     Lock lock(mutex_);
-    changed_.wait_for(lock, std::chrono::seconds(5), [this] { return ended_; });  // the coordinator may send its reason
+    changed_.wait_for(lock, std::chrono::seconds(5),
+                      [this] { return ended_; });  // the coordinator may send its reason
     lock.unlock();
     throw_lost();
   }
@@ -105,7 +114,9 @@ class GrpcLink final : public Link {
 
   [[noreturn]] void throw_lost() {
     const Lock lock(mutex_);
-    if (!protocol_error_.empty()) throw ProtocolError("the coordinator at " + target_ + " breaks the protocol: " + protocol_error_);
+    if (!protocol_error_.empty())
+      throw ProtocolError("the coordinator at " + target_ +
+                          " breaks the protocol: " + protocol_error_);
     throw_link_error(target_, {static_cast<int>(status_.error_code()), status_.error_message()});
   }
 
@@ -131,7 +142,8 @@ Connector grpc_connect(const std::string& target, const Tls& tls, std::uint64_t 
   if (!tls.by_authority) require_valid_certificate(tls.trusted, "the coordinator's");
   return [target, tls, limit]() -> std::unique_ptr<Link> {
     grpc::ChannelArguments arguments;
-    arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // each link has a connection of its own
+    arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL,
+                     1);  // each link has a connection of its own
     arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, ping_every_ms);
     arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, ping_patience_ms);
     arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);  // no limit
@@ -139,7 +151,8 @@ Connector grpc_connect(const std::string& target, const Tls& tls, std::uint64_t 
     if (!tls.by_authority) arguments.SetSslTargetNameOverride("sotto");
     if (is_loopback(target)) arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
     const auto credentials = grpc::SslCredentials({tls.trusted, tls.own.key, tls.own.certificate});
-    return std::make_unique<GrpcLink>(target, grpc::CreateCustomChannel(target, credentials, arguments), limit);
+    return std::make_unique<GrpcLink>(
+        target, grpc::CreateCustomChannel(target, credentials, arguments), limit);
   };
 }
 

@@ -69,13 +69,17 @@ struct Connection {
   std::condition_variable changed = {};
 };
 
-grpc::Status refusal(grpc::StatusCode code, const std::string& why) { return {code, why.substr(0, 1000)}; }  // a status is sent in a header, whose size is limited
+grpc::Status refusal(grpc::StatusCode code, const std::string& why) {
+  return {code, why.substr(0, 1000)};
+}  // a status is sent in a header, whose size is limited
 
 }  // namespace
 
 struct RelayServer::State final : relay::Relay::Service {
   State(Coordinator& a_coordinator, Options some_options)
-      : coordinator(a_coordinator), options(std::move(some_options)), acceptor(options.address, Acceptor::limits_for(options.members)) {}
+      : coordinator(a_coordinator),
+        options(std::move(some_options)),
+        acceptor(options.address, Acceptor::limits_for(options.members)) {}
 
   // --- One connection ---
 
@@ -93,12 +97,14 @@ struct RelayServer::State final : relay::Relay::Service {
     } catch (const std::exception&) {  // a failure of the coordinator itself, such as a full disk
       const Lock lock(mutex);
       if (!failure) failure = std::current_exception();
-      status = refusal(grpc::StatusCode::INTERNAL, "the coordinator failed: its own messages say why");
+      status =
+          refusal(grpc::StatusCode::INTERNAL, "the coordinator failed: its own messages say why");
     }
     Lock lock(mutex);
     connection.closing = true;
     connection.changed.notify_all();
-    if (connection.member >= 0 && is_current(connection)) coordinator.on_disconnect(connection.member);
+    if (connection.member >= 0 && is_current(connection))
+      coordinator.on_disconnect(connection.member);
     if (!connection.changed.wait_for(lock, goodbye_timeout, [&] { return !connection.writing; }))
       context->TryCancel();  // the peer does not read
     connections.remove(&connection);
@@ -138,7 +144,8 @@ struct RelayServer::State final : relay::Relay::Service {
     try {
       while (const auto message = read(connection, assembly)) {
         const Lock lock(mutex);
-        if (connection.closing) return {grpc::StatusCode::ABORTED, "this member has a newer connection"};
+        if (connection.closing)
+          return {grpc::StatusCode::ABORTED, "this member has a newer connection"};
         coordinator.on_message(connection.member, *message);
       }
     } catch (const ProtocolError& error) {
@@ -155,7 +162,8 @@ struct RelayServer::State final : relay::Relay::Service {
 
   static std::optional<Bytes> read(Connection& connection, Assembly& assembly) {
     for (relay::Frame frame; connection.stream.Read(&frame);) {
-      if (auto message = assembly.take(frame.total(), frame.offset(), frame.bytes())) return message;
+      if (auto message = assembly.take(frame.total(), frame.offset(), frame.bytes()))
+        return message;
     }
     return std::nullopt;
   }
@@ -190,8 +198,9 @@ struct RelayServer::State final : relay::Relay::Service {
 
   // Whether no other connection is this member's.
   [[nodiscard]] bool is_current(const Connection& connection) const {
-    return std::none_of(connections.begin(), connections.end(),
-                        [&](const Connection* other) { return other != &connection && other->member == connection.member && !other->closing; });
+    return std::none_of(connections.begin(), connections.end(), [&](const Connection* other) {
+      return other != &connection && other->member == connection.member && !other->closing;
+    });
   }
 
   void report(const std::string& message) {
@@ -205,7 +214,8 @@ struct RelayServer::State final : relay::Relay::Service {
   // it.
   std::unique_ptr<grpc::Server> start() {
     silence_logs();
-    grpc::SslServerCredentialsOptions tls(GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
+    grpc::SslServerCredentialsOptions tls(
+        GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
     tls.pem_root_certs = options.tls.trusted;
     tls.pem_key_cert_pairs.push_back({options.tls.own.key, options.tls.own.certificate});
     grpc::ResourceQuota quota("relay");
@@ -213,16 +223,20 @@ struct RelayServer::State final : relay::Relay::Service {
     grpc::ServerBuilder builder;
     builder.SetResourceQuota(quota);
     using From = grpc::ServerBuilder::experimental_type::ExternalConnectionType;
-    handler = builder.experimental().AddExternalConnectionAcceptor(From::FROM_FD, grpc::SslServerCredentials(tls));
+    handler = builder.experimental().AddExternalConnectionAcceptor(From::FROM_FD,
+                                                                   grpc::SslServerCredentials(tls));
     builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, 2);
     builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, ping_every_ms);
     builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, ping_patience_ms);
     builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
-    builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, ping_every_ms / 4);
+    builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS,
+                               ping_every_ms / 4);
     builder.SetMaxReceiveMessageSize(static_cast<int>(largest_frame));
     builder.RegisterService(this);
     auto server = builder.BuildAndStart();
-    if (server == nullptr) throw std::runtime_error("cannot serve at " + options.address + ": the private key does not belong to the certificate");
+    if (server == nullptr)
+      throw std::runtime_error("cannot serve at " + options.address +
+                               ": the private key does not belong to the certificate");
     acceptor.start([this](int listener, int fd) {
       grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters connection;
       connection.listener_fd = listener;
@@ -245,16 +259,22 @@ struct RelayServer::State final : relay::Relay::Service {
       coordinator.tick(std::chrono::duration<double>(now - start).count());
       if (coordinator.is_over()) return;
       for (Connection* connection : connections) {
-        if (connection->member < 0 && now - connection->since > hello_timeout) connection->context.TryCancel();
+        if (connection->member < 0 && now - connection->since > hello_timeout)
+          connection->context.TryCancel();
       }
       if (failed_handshakes() != handshakes) {
         handshakes = failed_handshakes();
-        if (options.report) options.report("a connection was refused: this coordinator does not trust its certificate");
+        if (options.report)
+          options.report(
+              "a connection was refused: this coordinator does not trust its certificate");
       }
       if (acceptor.refused() != refused && now >= next_report) {
         refused = acceptor.refused();
         next_report = now + std::chrono::minutes(1);
-        if (options.report) options.report(std::to_string(refused) + " connections were closed so far, because their peers did not authenticate in time");
+        if (options.report)
+          options.report(
+              std::to_string(refused) +
+              " connections were closed so far, because their peers did not authenticate in time");
       }
       connections_changed.wait_for(lock, std::chrono::milliseconds(200));
     }
@@ -264,11 +284,16 @@ struct RelayServer::State final : relay::Relay::Service {
   // connections that remain.
   void drain() {
     Lock lock(mutex);
-    const auto all_written = [this] { return std::none_of(connections.begin(), connections.end(), [](const Connection* one) { return one->writing; }); };
+    const auto all_written = [this] {
+      return std::none_of(connections.begin(), connections.end(),
+                          [](const Connection* one) { return one->writing; });
+    };
     const auto writes_end = Clock::now() + writes_timeout;
-    while (!stopping && !failure && !all_written() && Clock::now() < writes_end) connections_changed.wait_for(lock, std::chrono::milliseconds(50));
+    while (!stopping && !failure && !all_written() && Clock::now() < writes_end)
+      connections_changed.wait_for(lock, std::chrono::milliseconds(50));
     const auto goodbyes_end = Clock::now() + goodbye_timeout;
-    while (!stopping && !failure && !connections.empty() && Clock::now() < goodbyes_end) connections_changed.wait_for(lock, std::chrono::milliseconds(50));
+    while (!stopping && !failure && !connections.empty() && Clock::now() < goodbyes_end)
+      connections_changed.wait_for(lock, std::chrono::milliseconds(50));
     for (Connection* connection : connections) {
       connection->closing = true;
       connection->context.TryCancel();
@@ -286,7 +311,8 @@ struct RelayServer::State final : relay::Relay::Service {
   std::atomic<bool> stopping = false;
 };
 
-RelayServer::RelayServer(Coordinator& coordinator, Options options) : state_(std::make_unique<State>(coordinator, std::move(options))) {
+RelayServer::RelayServer(Coordinator& coordinator, Options options)
+    : state_(std::make_unique<State>(coordinator, std::move(options))) {
   require_valid_certificate(state_->options.tls.own.certificate, "the coordinator's own");
 }
 RelayServer::~RelayServer() = default;

@@ -27,8 +27,9 @@ class RelayServer {
     std::string address;  ///< HOST:PORT; port 0 stands for any free one
     Tls tls;
     std::int64_t members = 0;
-    std::uint64_t limit = 0;                               ///< the most bytes of a message
-    std::function<void(const std::string&)> report = {};  ///< called for each refused connection or message
+    std::uint64_t limit = 0;  ///< the most bytes of a message
+    std::function<void(const std::string&)> report =
+        {};  ///< called for each refused connection or message
   };
   RelayServer(Coordinator& coordinator, Options options);
   ~RelayServer();

@@ -23,7 +23,8 @@ int run_study(sotto::Together& together, int argc, char** argv) {
       "sotto-run-mpi", "sotto-run-mpi " SOTTO_VERSION);
   sotto::cli::make_run_command(app, &ranks);
   const int status = sotto::cli::run_program(app, argc, argv);
-  if (!ranks.are_waiting()) sotto::Mpi::abort_all(status);  // they are within a step, and would wait for ever
+  if (!ranks.are_waiting())
+    sotto::Mpi::abort_all(status);  // they are within a step, and would wait for ever
   ranks.dismiss();
   return status;
 }
@@ -31,7 +32,8 @@ int run_study(sotto::Together& together, int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  (void)sotto::Random::here().word();  // keys the generator before MPI, which may read random bytes of the system, too
+  (void)sotto::Random::here()
+      .word();  // keys the generator before MPI, which may read random bytes of the system, too
   const sotto::Mpi mpi;
   try {
     const auto together = sotto::together_by_mpi();

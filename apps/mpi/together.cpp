@@ -13,7 +13,8 @@ namespace {
 constexpr std::size_t most_at_once = std::size_t{1} << 26U;  // MPI counts elements in an int
 
 void require(int result) {
-  if (result != MPI_SUCCESS) throw std::runtime_error("an MPI call failed: can the hosts of mpirun reach each other?");
+  if (result != MPI_SUCCESS)
+    throw std::runtime_error("an MPI call failed: can the hosts of mpirun reach each other?");
 }
 
 template <class T, class Call>
@@ -34,13 +35,19 @@ class MpiRanks final : public Together {
   [[nodiscard]] int size() const override { return size_; }
   // Sums of whole numbers are exact, so they do not depend on the order of the ranks.
   void sum(std::span<std::int64_t> numbers) override {
-    in_pieces(numbers, [](void* at, int count) { return MPI_Allreduce(MPI_IN_PLACE, at, count, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD); });
+    in_pieces(numbers, [](void* at, int count) {
+      return MPI_Allreduce(MPI_IN_PLACE, at, count, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
+    });
   }
   void share(std::span<std::uint64_t> numbers) override {
-    in_pieces(numbers, [](void* at, int count) { return MPI_Bcast(at, count, MPI_UINT64_T, 0, MPI_COMM_WORLD); });
+    in_pieces(numbers, [](void* at, int count) {
+      return MPI_Bcast(at, count, MPI_UINT64_T, 0, MPI_COMM_WORLD);
+    });
   }
   void share(std::span<double> numbers) override {
-    in_pieces(numbers, [](void* at, int count) { return MPI_Bcast(at, count, MPI_DOUBLE, 0, MPI_COMM_WORLD); });
+    in_pieces(numbers, [](void* at, int count) {
+      return MPI_Bcast(at, count, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    });
   }
 
  private:
@@ -54,7 +61,8 @@ std::unique_ptr<Together> together_by_mpi() { return std::make_unique<MpiRanks>(
 
 Mpi::Mpi() {
   int provided = 0;
-  if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS || provided < MPI_THREAD_FUNNELED) {
+  if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS ||
+      provided < MPI_THREAD_FUNNELED) {
     throw std::runtime_error("MPI cannot be initialised: was this program started by mpirun?");
   }
 }

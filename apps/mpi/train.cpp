@@ -51,7 +51,8 @@ Training training_of(const std::string& sampling, std::size_t units, std::int64_
   if (sampling == "poisson") {
     training.sampling = PoissonSampling{0.1};
   } else if (sampling == "fixed") {
-    training.sampling = FixedSizeSampling{static_cast<std::int64_t>(units / 10), static_cast<std::int64_t>(units)};
+    training.sampling =
+        FixedSizeSampling{static_cast<std::int64_t>(units / 10), static_cast<std::int64_t>(units)};
     training.relation = Relation::replace_one;
   } else {
     training.sampling = FullBatch{};
@@ -71,26 +72,34 @@ void run(int count, char** words) {
   const std::shared_ptr<const Model> model = make_model(LinearModel{width, {LossKind::logistic}});
   const Training training = training_of(sampling, units, steps);
   const Iterate end = train(model, examples, training,
-                            {.threads = count > 4 ? std::stoi(words[4]) : 1, .together = together.get(), .first_block = shard.first_block()});
+                            {.threads = count > 4 ? std::stoi(words[4]) : 1,
+                             .together = together.get(),
+                             .first_block = shard.first_block()});
   std::vector<double> z(examples.rows());
   model->prepare(end.parameters)->outputs(examples, 0, z);
   std::vector<std::int64_t> right{0};
-  for (std::size_t i = 0; i < z.size(); ++i) right[0] += (z[i] > 0) == (examples.target(i) == 1) ? 1 : 0;
+  for (std::size_t i = 0; i < z.size(); ++i)
+    right[0] += (z[i] > 0) == (examples.target(i) == 1) ? 1 : 0;
   together->sum(right);
   if (together->rank() != 0) return;
   std::uint64_t bits = 0;
   for (const double p : end.parameters) bits = mixed(bits ^ std::bit_cast<std::uint64_t>(p));
   const Plan plan = plan_of(training);
-  std::printf("%d ranks, %zu made-up people\n%s\nepsilon %.4g at delta 1e-6, relation %s\naccuracy %.4f\nbits %016llx\n", together->size(), units,
-              print(plan).c_str(), epsilon(plan, Delta(1e-6), {.relation = training.relation}).value.upper,
-              std::string(name(training.relation)).c_str(), static_cast<double>(right[0]) / static_cast<double>(units),
-              static_cast<unsigned long long>(bits));
+  std::printf(
+      "%d ranks, %zu made-up people\n%s\nepsilon %.4g at delta 1e-6, relation %s\naccuracy "
+      "%.4f\nbits %016llx\n",
+      together->size(), units, print(plan).c_str(),
+      epsilon(plan, Delta(1e-6), {.relation = training.relation}).value.upper,
+      std::string(name(training.relation)).c_str(),
+      static_cast<double>(right[0]) / static_cast<double>(units),
+      static_cast<unsigned long long>(bits));
 }
 
 }  // namespace
 
 int main(int count, char** words) {
-  (void)Random::here().word();  // keys the generator before MPI, which may read random bytes of the system, too
+  (void)Random::here()
+      .word();  // keys the generator before MPI, which may read random bytes of the system, too
   const Mpi mpi;
   try {
     run(count, words);

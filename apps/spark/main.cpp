@@ -13,8 +13,8 @@
 #include <optional>
 #include <thread>
 
-#include "session.hpp"
 #include "data/api/spark_frames.hpp"
+#include "session.hpp"
 
 namespace {
 
@@ -62,7 +62,9 @@ class CommandQueue {
   bool ended_ = false;
 };
 
-void send(SparkFrame kind, std::string_view bytes) { (void)write_frame(socket_to_sotto, kind, bytes); }
+void send(SparkFrame kind, std::string_view bytes) {
+  (void)write_frame(socket_to_sotto, kind, bytes);
+}
 
 // Sends a failure, without its detail if that is not UTF-8.
 void send_failure(const std::string& what, const std::string& detail) {
@@ -79,19 +81,21 @@ int main() {
   int type = 0;
   socklen_t size = sizeof type;
   if (getsockopt(socket_to_sotto, SOL_SOCKET, SO_TYPE, &type, &size) != 0) {
-    std::cerr << "sotto-spark: this program is started by sotto and cannot be used by itself; type: sotto data init --spark CONNECTION\n";
+    std::cerr << "sotto-spark: this program is started by sotto and cannot be used by itself; "
+                 "type: sotto data init --spark CONNECTION\n";
     return 2;
   }
   // Ctrl-C in a terminal reaches sotto, too: sotto ends, and the end of its socket stops the query
   // here.
   for (const int signal : {SIGINT, SIGQUIT, SIGHUP}) std::signal(signal, SIG_IGN);
-  (void)prctl(PR_SET_DUMPABLE, 0);                  // no core dumps and no debugger: the process holds a token
+  (void)prctl(PR_SET_DUMPABLE, 0);  // no core dumps and no debugger: the process holds a token
   gpr_set_log_function([](gpr_log_func_args*) {});  // failures are reported in frames
   CommandQueue queue;
   std::thread listener([&queue] { queue.listen(); });
   std::unique_ptr<spark::Session> session;
-  const spark::Listener to_sotto{[](std::string_view rows) { send(SparkFrame::rows, rows); },
-                                 [](double share) { send(SparkFrame::progress, std::to_string(share)); }};
+  const spark::Listener to_sotto{
+      [](std::string_view rows) { send(SparkFrame::rows, rows); },
+      [](double share) { send(SparkFrame::progress, std::to_string(share)); }};
   while (const auto command = queue.next()) {
     try {
       if (command->kind == SparkFrame::open) {
@@ -100,7 +104,8 @@ int main() {
       } else if (command->kind == SparkFrame::query && session) {
         session->run(command->bytes, to_sotto);
       } else {
-        throw spark::Failure("sotto-spark does not understand sotto: install both from one version", "unexpected frame");
+        throw spark::Failure("sotto-spark does not understand sotto: install both from one version",
+                             "unexpected frame");
       }
       send(SparkFrame::done, "");
     } catch (const spark::Failure& error) {

@@ -36,24 +36,35 @@ std::shared_ptr<grpc::Channel> channel_to(const Json& opening) {
   arguments.SetMaxReceiveMessageSize(-1);
   arguments.SetUserAgentPrefix("sotto");
   const bool tls = opening["tls"];
-  if (!tls) arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);  // without TLS the server is on this machine
+  if (!tls)
+    arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);  // without TLS the server is on this machine
   if (tls) {
     arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, 30'000);
     arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
   }
   grpc::SslCredentialsOptions options;
   options.pem_root_certs = opening["authority"].text();
-  return grpc::CreateCustomChannel(opening["target"].text(), tls ? grpc::SslCredentials(options) : grpc::InsecureChannelCredentials(), arguments);
+  return grpc::CreateCustomChannel(
+      opening["target"].text(),
+      tls ? grpc::SslCredentials(options) : grpc::InsecureChannelCredentials(), arguments);
 }
 
 // Throws the Failure for a status. `otherwise` is its message unless the status has a known cause.
 [[noreturn]] void fail(const grpc::Status& status, const char* otherwise) {
   switch (status.error_code()) {
     case grpc::StatusCode::UNAVAILABLE:
-    case grpc::StatusCode::DEADLINE_EXCEEDED: throw Failure("Spark cannot be reached: is Spark Connect running where the data file says, and is its port right?", status.error_message());
+    case grpc::StatusCode::DEADLINE_EXCEEDED:
+      throw Failure(
+          "Spark cannot be reached: is Spark Connect running where the data file says, and is its "
+          "port right?",
+          status.error_message());
     case grpc::StatusCode::UNAUTHENTICATED:
-    case grpc::StatusCode::PERMISSION_DENIED: throw Failure("Spark does not let this user in: check the token and the user's rights", status.error_message());
-    case grpc::StatusCode::UNIMPLEMENTED: throw Failure("the server does not speak Spark Connect: is its port right?", status.error_message());
+    case grpc::StatusCode::PERMISSION_DENIED:
+      throw Failure("Spark does not let this user in: check the token and the user's rights",
+                    status.error_message());
+    case grpc::StatusCode::UNIMPLEMENTED:
+      throw Failure("the server does not speak Spark Connect: is its port right?",
+                    status.error_message());
     default: throw Failure(otherwise, status.error_message());
   }
 }
@@ -72,13 +83,16 @@ double share_of(const connect::ExecutePlanResponse::ExecutionProgress& progress)
 }  // namespace
 
 struct Session::State {
-  explicit State(const Json& opening_) : opening(opening_), stub(connect::SparkConnectService::NewStub(channel_to(opening))) {}
+  explicit State(const Json& opening_)
+      : opening(opening_), stub(connect::SparkConnectService::NewStub(channel_to(opening))) {}
 
   // Adds the token and the headers.
   void prepare(grpc::ClientContext& context) const {
-    if (const std::string& token = opening["token"].text(); !token.empty()) context.AddMetadata("authorization", "Bearer " + token);
+    if (const std::string& token = opening["token"].text(); !token.empty())
+      context.AddMetadata("authorization", "Bearer " + token);
     for (std::size_t i = 0; i < opening["headers"].size(); ++i) {
-      context.AddMetadata(opening["headers"][i]["name"].text(), opening["headers"][i]["value"].text());
+      context.AddMetadata(opening["headers"][i]["name"].text(),
+                          opening["headers"][i]["value"].text());
     }
   }
 
@@ -105,7 +119,8 @@ struct Session::State {
     prepare(context);
     context.set_deadline(std::chrono::system_clock::now() + connect_timeout);
     connect::ConfigResponse response;
-    if (const auto status = stub->Config(&context, request, &response); !status.ok()) fail(status, "Spark refuses sotto's settings");
+    if (const auto status = stub->Config(&context, request, &response); !status.ok())
+      fail(status, "Spark refuses sotto's settings");
   }
 
   // Executes a plan, and passes its rows and progress on. Throws Failure.
@@ -126,7 +141,8 @@ struct Session::State {
     connect::ExecutePlanResponse response;
     while (reader->Read(&response)) {
       if (response.has_arrow_batch() && listener.rows) listener.rows(response.arrow_batch().data());
-      if (response.has_execution_progress() && listener.progress) listener.progress(share_of(response.execution_progress()));
+      if (response.has_execution_progress() && listener.progress)
+        listener.progress(share_of(response.execution_progress()));
     }
     const auto status = reader->Finish();
     {
@@ -161,7 +177,9 @@ Session::~Session() {
   state_->prepare(context);
   context.set_deadline(std::chrono::system_clock::now() + end_timeout);
   connect::ReleaseSessionResponse response;
-  (void)state_->stub->ReleaseSession(&context, request, &response);  // on failure, the server drops the session after its own timeout
+  (void)state_->stub->ReleaseSession(
+      &context, request,
+      &response);  // on failure, the server drops the session after its own timeout
 }
 
 void Session::run(const std::string& sql, const Listener& listener) {

@@ -16,7 +16,8 @@ namespace sotto::spark {
 /// server's message, which may contain data.
 class Failure : public std::runtime_error {
  public:
-  Failure(const std::string& what, std::string detail) : std::runtime_error(what), detail_(std::move(detail)) {}
+  Failure(const std::string& what, std::string detail)
+      : std::runtime_error(what), detail_(std::move(detail)) {}
   [[nodiscard]] const std::string& detail() const { return detail_; }
 
  private:

@@ -1,5 +1,6 @@
-// The accountant behind one C function: a question as JSON in, the answer that the command prints as JSON out. What a page's form asks for becomes a
-// plan here too, so that there is no arithmetic in JavaScript.
+// The accountant behind one C function: a question as JSON in, the answer that the command prints
+// as JSON out. What a page's form asks for becomes a plan here too, so that there is no arithmetic
+// in JavaScript.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -10,20 +11,20 @@
 #include <utility>
 #include <vector>
 
-#include "sotto/accounting/calibrate.hpp"
-#include "sotto/core/decimal.hpp"
-#include "sotto/core/errors.hpp"
 #include "core/api/json.hpp"
 #include "core/api/text.hpp"
-#include "sotto/core/values.hpp"
 #include "core/api/work.hpp"
-#include "sotto/numerics/real.hpp"
-#include "sotto/plan/holes.hpp"
-#include "sotto/plan/text.hpp"
 #include "report/api/answers.hpp"
 #include "report/api/attacker.hpp"
 #include "report/api/over_steps.hpp"
 #include "report/api/svg.hpp"
+#include "sotto/accounting/calibrate.hpp"
+#include "sotto/core/decimal.hpp"
+#include "sotto/core/errors.hpp"
+#include "sotto/core/values.hpp"
+#include "sotto/numerics/real.hpp"
+#include "sotto/plan/holes.hpp"
+#include "sotto/plan/text.hpp"
 
 namespace sotto::web {
 namespace {
@@ -41,11 +42,12 @@ double number(const Json& asked, const char* member, const char* words) {
   }
 }
 
-std::int64_t count(const Json& asked, const char* member, const char* words, std::int64_t least = 1) {
+std::int64_t count(const Json& asked, const char* member, const char* words,
+                   std::int64_t least = 1) {
   const double value = number(asked, member, words);
   if (!(value >= static_cast<double>(least) && value <= 0x1p53) || value != std::floor(value)) {
-    throw InvalidValue(std::string(words) + " = " + typed(asked, member) + " is not allowed: it must be a whole number from " +
-                       std::to_string(least));
+    throw InvalidValue(std::string(words) + " = " + typed(asked, member) +
+                       " is not allowed: it must be a whole number from " + std::to_string(least));
   }
   return static_cast<std::int64_t>(value);
 }
@@ -69,7 +71,9 @@ Question question_of(const Json& asked) {
   }
   if (const std::string relation = typed(asked, "relation"); !relation.empty()) {
     question.relation = relation_named(relation);
-    if (!question.relation) throw InvalidValue("the relation " + relation + " is not known: it must be add-remove, replace-one or zero-out");
+    if (!question.relation)
+      throw InvalidValue("the relation " + relation +
+                         " is not known: it must be add-remove, replace-one or zero-out");
   }
   if (!typed(asked, "seconds").empty()) question.seconds = number(asked, "seconds", "seconds");
   return question;
@@ -77,7 +81,9 @@ Question question_of(const Json& asked) {
 
 Plan plan_of(const Json& asked) { return parse(typed(asked, "plan")); }
 
-double number_in(const Json& end, double otherwise) { return end.is_number() ? end.get<double>() : end == "inf" ? INFINITY : otherwise; }
+double number_in(const Json& end, double otherwise) {
+  return end.is_number() ? end.get<double>() : end == "inf" ? INFINITY : otherwise;
+}
 
 // Beside every bracket the digits to show, each end rounded outward.
 Json with_digits(const Json& json) {
@@ -103,30 +109,36 @@ std::string line(const Json& asked, const Json& answer) {
 
 std::string ask_epsilon(const Json& asked) {
   const Plan plan = plan_of(asked);
-  return epsilon_text(plan, delta_of(asked), epsilon(plan, delta_of(asked), question_of(asked)), Format::json);
+  return epsilon_text(plan, delta_of(asked), epsilon(plan, delta_of(asked), question_of(asked)),
+                      Format::json);
 }
 
 std::string ask_delta(const Json& asked) {
   const Plan plan = plan_of(asked);
-  return delta_text(plan, epsilon_of(asked), delta(plan, epsilon_of(asked), question_of(asked)), Format::json);
+  return delta_text(plan, epsilon_of(asked), delta(plan, epsilon_of(asked), question_of(asked)),
+                    Format::json);
 }
 
 // As the command: the waste in noise where it is quick.
 std::string ask_compare(const Json& asked) {
   const Plan plan = plan_of(asked);
   std::vector<Comparison> rows = compare(plan, delta_of(asked), question_of(asked));
-  if (!noise_waste_is_slow(plan)) rows = with_noise_waste(std::move(rows), plan, delta_of(asked), question_of(asked));
+  if (!noise_waste_is_slow(plan))
+    rows = with_noise_waste(std::move(rows), plan, delta_of(asked), question_of(asked));
   return compare_text(plan, delta_of(asked), rows, Format::json);
 }
 
 std::string ask_explain(const Json& asked) {
   const Plan plan = plan_of(asked);
-  return explain_text(plan, delta_of(asked), epsilon(plan, delta_of(asked), question_of(asked)), Format::json);
+  return explain_text(plan, delta_of(asked), epsilon(plan, delta_of(asked), question_of(asked)),
+                      Format::json);
 }
 
 std::string ask_calibrate(const Json& asked) {
-  return calibrate_text(epsilon_of(asked), delta_of(asked), calibrate(plan_of(asked), epsilon_of(asked), delta_of(asked), question_of(asked)),
-                        Format::json);
+  return calibrate_text(
+      epsilon_of(asked), delta_of(asked),
+      calibrate(plan_of(asked), epsilon_of(asked), delta_of(asked), question_of(asked)),
+      Format::json);
 }
 
 // The answer to `tradeoff`, and the curve as a picture.
@@ -134,77 +146,99 @@ std::string ask_tradeoff(const Json& asked) {
   const Plan plan = plan_of(asked);
   const Question question = question_of(asked);
   const Tradeoff tradeoff(plan, question.relation, question.seconds);
-  Json answer = Json::parse(tradeoff_text(plan, tradeoff, {0.001, 0.01, 0.05, 0.1, 0.5}, 0.5, Format::json));
+  Json answer =
+      Json::parse(tradeoff_text(plan, tradeoff, {0.001, 0.01, 0.05, 0.1, 0.5}, 0.5, Format::json));
   if (asked.contains("picture")) answer["svg"] = svg(tradeoff_chart(plan, tradeoff));
   return answer.dump();
 }
 
-// The answer to `epsilon --over-steps POINTS`, with "spacing": "even" to that with --even, and the curve as a picture.
+// The answer to `epsilon --over-steps POINTS`, with "spacing": "even" to that with --even, and the
+// curve as a picture.
 std::string ask_over_steps(const Json& asked) {
   const Plan plan = plan_of(asked);
-  const auto points = static_cast<std::size_t>(asked.contains("points") ? count(asked, "points", "points", 2) : 50);
+  const auto points =
+      static_cast<std::size_t>(asked.contains("points") ? count(asked, "points", "points", 2) : 50);
   const Spacing spacing = typed(asked, "spacing") == "even" ? Spacing::even : Spacing::logarithmic;
-  const auto found = epsilon_over_steps(plan, delta_of(asked), step_counts(step_total(plan), points, spacing), question_of(asked));
+  const auto found = epsilon_over_steps(
+      plan, delta_of(asked), step_counts(step_total(plan), points, spacing), question_of(asked));
   Json answer = Json::parse(over_steps_text(plan, delta_of(asked), found, Format::json));
-  if (asked.contains("picture")) answer["svg"] = svg(over_steps_chart(plan, delta_of(asked), found, spacing));
+  if (asked.contains("picture"))
+    answer["svg"] = svg(over_steps_chart(plan, delta_of(asked), found, spacing));
   return answer.dump();
 }
 
 // Whether a plan can be read, how it is printed, and whether it has a hole.
 std::string ask_plan(const Json& asked) {
   const Plan plan = plan_of(asked);
-  return Json{{"schema", "sotto.web.plan/1"}, {"plan", print(plan)}, {"holes", holes_of(plan).size()}}.dump();
+  return Json{
+      {"schema", "sotto.web.plan/1"}, {"plan", print(plan)}, {"holes", holes_of(plan).size()}}
+      .dump();
 }
 
 // --- What users of each kind know, as a plan. ---
 
-// Training of n records in batches of about b, drawn anew each step: E epochs are ceil(E n/b) steps.
+// Training of n records in batches of about b, drawn anew each step: E epochs are ceil(E n/b)
+// steps.
 std::string dpsgd_plan(const Json& asked) {
   const std::int64_t records = count(asked, "records", "records");
   const std::int64_t batch = count(asked, "batch", "batch");
-  if (batch > records) throw InvalidValue("batch = " + std::to_string(batch) + " is not allowed: there are " + std::to_string(records) + " records");
+  if (batch > records)
+    throw InvalidValue("batch = " + std::to_string(batch) + " is not allowed: there are " +
+                       std::to_string(records) + " records");
   const double epochs = require_positive(number(asked, "epochs", "epochs"), "epochs");
-  const Real exact = Real(epochs) * Real(static_cast<double>(records)) / Real(static_cast<double>(batch));
+  const Real exact =
+      Real(epochs) * Real(static_cast<double>(records)) / Real(static_cast<double>(batch));
   const std::string steps = shortest(std::max(1.0, std::ceil(exact.estimate())));
   const std::string noise = "gaussian(" + positive(asked, "sigma", "noise") + ")";
   if (typed(asked, "sampling") == "without_replacement") {
-    return steps + " * without_replacement(" + std::to_string(batch) + ", " + std::to_string(records) + ", " + noise + ")";
+    return steps + " * without_replacement(" + std::to_string(batch) + ", " +
+           std::to_string(records) + ", " + noise + ")";
   }
-  return steps + " * poisson(" + std::to_string(batch) + "/" + std::to_string(records) + ", " + noise + ")";
+  return steps + " * poisson(" + std::to_string(batch) + "/" + std::to_string(records) + ", " +
+         noise + ")";
 }
 
 std::string statistics_plan(const Json& asked) {
   const std::int64_t gaussian = count(asked, "gaussian", "Gaussian releases", 0);
   const std::int64_t laplace = count(asked, "laplace", "Laplace releases", 0);
-  if (gaussian + laplace == 0) throw InvalidValue("no release: how many numbers with Gaussian or Laplace noise are to be released?");
+  if (gaussian + laplace == 0)
+    throw InvalidValue(
+        "no release: how many numbers with Gaussian or Laplace noise are to be released?");
   std::string text;
-  if (gaussian > 0) text = std::to_string(gaussian) + " * gaussian(" + positive(asked, "sigma", "noise") + ")";
-  if (laplace > 0) text += (text.empty() ? "" : " + ") + std::to_string(laplace) + " * laplace(" + positive(asked, "scale", "noise") + ")";
+  if (gaussian > 0)
+    text = std::to_string(gaussian) + " * gaussian(" + positive(asked, "sigma", "noise") + ")";
+  if (laplace > 0)
+    text += (text.empty() ? "" : " + ") + std::to_string(laplace) + " * laplace(" +
+            positive(asked, "scale", "noise") + ")";
   return text;
 }
 
-// Each of n members adds noise of standard deviation σ; a sum is opened by t of them, of whom c may collude: h = t - c noises are unknown to those
-// who do. As Session's: t is above (n + c)/2.
+// Each of n members adds noise of standard deviation σ; a sum is opened by t of them, of whom c may
+// collude: h = t - c noises are unknown to those who do. As Session's: t is above (n + c)/2.
 std::string federated_plan(const Json& asked) {
   const std::int64_t members = count(asked, "members", "members", 2);
   const std::int64_t colluding = count(asked, "colluding", "colluding", 0);
   const std::int64_t threshold = count(asked, "threshold", "threshold");
   const std::int64_t least = (members + colluding) / 2 + 1;
   if (colluding >= members)
-    throw InvalidValue("colluding = " + std::to_string(colluding) + " is not allowed: somebody must be honest, so fewer than " +
+    throw InvalidValue("colluding = " + std::to_string(colluding) +
+                       " is not allowed: somebody must be honest, so fewer than " +
                        std::to_string(members));
   if (threshold < least || threshold > members) {
-    throw InvalidValue("threshold = " + std::to_string(threshold) + " is not allowed: with " + std::to_string(members) + " members of whom " +
-                       std::to_string(colluding) + " may collude it must be above (n + c)/2 and at most n: from " + std::to_string(least) + " to " +
-                       std::to_string(members));
+    throw InvalidValue("threshold = " + std::to_string(threshold) + " is not allowed: with " +
+                       std::to_string(members) + " members of whom " + std::to_string(colluding) +
+                       " may collude it must be above (n + c)/2 and at most n: from " +
+                       std::to_string(least) + " to " + std::to_string(members));
   }
-  return std::to_string(count(asked, "rounds", "rounds")) + " * aggregated_gaussian(" + positive(asked, "sigma", "noise") + ", " +
-         std::to_string(threshold - colluding) + ")";
+  return std::to_string(count(asked, "rounds", "rounds")) + " * aggregated_gaussian(" +
+         positive(asked, "sigma", "noise") + ", " + std::to_string(threshold - colluding) + ")";
 }
 
 std::string write_plan(const Json& asked, const std::function<std::string(const Json&)>& form) {
   const Plan plan = parse(form(asked));
-  return Json{{"schema", "sotto.web.plan/1"}, {"plan", print(plan)}, {"holes", holes_of(plan).size()}}.dump();
+  return Json{
+      {"schema", "sotto.web.plan/1"}, {"plan", print(plan)}, {"holes", holes_of(plan).size()}}
+      .dump();
 }
 
 std::string error_text(const char* kind, const char* words, std::size_t column = 0) {
@@ -230,7 +264,8 @@ std::string answer(const std::string& question) {
   try {
     const Json asked = Json::parse(question);
     const auto found = answers.find(typed(asked, "ask"));
-    if (found == answers.end()) throw InvalidValue("there is no question '" + typed(asked, "ask") + "'");
+    if (found == answers.end())
+      throw InvalidValue("there is no question '" + typed(asked, "ask") + "'");
     return line(asked, Json::parse(found->second(asked)));
   } catch (const ParseError& e) {
     return error_text("parse", e.what(), e.column());
@@ -248,8 +283,10 @@ std::string answer(const std::string& question) {
 }  // namespace
 }  // namespace sotto::web
 
-/// The answer to a question, both JSON in UTF-8: {"ask": "epsilon", "plan": "…", "delta": "1e-5"}, every value as text. Of an error the answer is
-/// {"schema": "sotto.web.error/1", "error": {"kind", "words", "column"}}. It is valid until the next call.
+/// The answer to a question, both JSON in UTF-8: {"ask": "epsilon", "plan": "…", "delta": "1e-5"},
+/// every value as text. Of an error the answer is
+/// {"schema": "sotto.web.error/1", "error": {"kind", "words", "column"}}. It is valid until the
+/// next call.
 extern "C" const char* sotto_answer(const char* question) {
   static std::string kept;
   kept = sotto::web::answer(question);

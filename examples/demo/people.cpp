@@ -53,7 +53,8 @@ constexpr std::array education_weights{10, 34, 24, 21, 11};
 constexpr std::array month_days{31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
 constexpr std::array month_weights{10, 9, 9, 8, 8, 7, 5, 5, 8, 9, 10, 12};
 // the last two are so rare that an answer must not show them
-constexpr std::array reasons{"check-up", "vaccination", "back pain", "fever", "injury", "skin", "allergy", "travel", "snake bite", "astronaut"};
+constexpr std::array reasons{"check-up", "vaccination", "back pain", "fever",      "injury",
+                             "skin",     "allergy",     "travel",    "snake bite", "astronaut"};
 constexpr std::array reason_weights{3000, 2200, 1500, 1200, 900, 600, 400, 198, 1, 1};
 
 struct Person {
@@ -69,7 +70,9 @@ Person someone(int id, Dice& dice) {
   p.education = dice.pick(education_weights);
   p.region = dice.pick(region_weights);
   const bool works = p.age < 66 && !dice.one_in(7);
-  p.hours = works ? static_cast<int>(std::clamp<std::int64_t>((dice.one_in(4) ? 20 : 38) + dice.bell() * 6 / 100, 4, 70)) : 0;
+  p.hours = works ? static_cast<int>(std::clamp<std::int64_t>(
+                        (dice.one_in(4) ? 20 : 38) + dice.bell() * 6 / 100, 4, 70))
+                  : 0;
   // Income grows with education, experience and hours, and varies by a quarter; one in fifty is far
   // higher.
   constexpr std::array<std::int64_t, 5> base{1700, 2150, 2450, 3100, 3900};
@@ -77,7 +80,8 @@ Person someone(int id, Dice& dice) {
   std::int64_t euros = base[p.education] * (100 + experience * 3 / 2) / 100;
   euros = works ? euros * (40 + p.hours * 3 / 2) / 100 : euros * 55 / 100;
   if (p.region == 4) euros = euros * 112 / 100;
-  std::int64_t cents = std::max<std::int64_t>(30000, euros * 100 * (100 + dice.bell() / 4) / 100 + dice.between(-999, 999));
+  std::int64_t cents = std::max<std::int64_t>(
+      30000, euros * 100 * (100 + dice.bell() / 4) / 100 + dice.between(-999, 999));
   if (dice.one_in(50)) cents = cents * dice.between(15, 60) / 10;
   p.income = dice.one_in(25) ? 0 : cents;
   return p;
@@ -88,7 +92,8 @@ std::string two(int number) { return (number < 10 ? "0" : "") + std::to_string(n
 void visit(const Person& p, Dice& dice) {
   const std::size_t month = dice.pick(month_weights);
   const auto day = static_cast<int>(dice.between(1, month_days[month]));
-  const std::int64_t minutes = std::clamp<std::int64_t>(8 + p.age / 6 + dice.bell() * 6 / 100, 1, 90);
+  const std::int64_t minutes =
+      std::clamp<std::int64_t>(8 + p.age / 6 + dice.bell() * 6 / 100, 1, 90);
   std::string age = std::to_string(p.age);
   std::string time = std::to_string(minutes);
   std::string hours = std::to_string(p.hours);
@@ -96,9 +101,13 @@ void visit(const Person& p, Dice& dice) {
   if (dice.one_in(200)) hours.clear();
   if (dice.one_in(400)) time.clear();
   if (dice.one_in(5000)) age = "n/a";
-  const std::string income = p.income == 0 ? "" : std::to_string(p.income / 100) + "." + two(static_cast<int>(p.income % 100));
-  std::printf("%d,%s,%s,%s,%s,%s,2025-%s-%s,%s,%s\n", p.id, age.c_str(), educations[p.education], hours.c_str(), income.c_str(), regions[p.region],
-              two(static_cast<int>(month) + 1).c_str(), two(day).c_str(), reasons[dice.pick(reason_weights)], time.c_str());
+  const std::string income =
+      p.income == 0 ? ""
+                    : std::to_string(p.income / 100) + "." + two(static_cast<int>(p.income % 100));
+  std::printf("%d,%s,%s,%s,%s,%s,2025-%s-%s,%s,%s\n", p.id, age.c_str(), educations[p.education],
+              hours.c_str(), income.c_str(), regions[p.region],
+              two(static_cast<int>(month) + 1).c_str(), two(day).c_str(),
+              reasons[dice.pick(reason_weights)], time.c_str());
 }
 
 }  // namespace

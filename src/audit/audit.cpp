@@ -5,13 +5,13 @@
 #include <array>
 #include <cmath>
 
-#include "audit/events.hpp"
-#include "sotto/accounting/account.hpp"
 #include "audit/api/proportion.hpp"
-#include "sotto/core/decimal.hpp"
-#include "sotto/core/errors.hpp"
+#include "audit/events.hpp"
 #include "numerics/api/elementary.hpp"
 #include "numerics/api/normal.hpp"
+#include "sotto/accounting/account.hpp"
+#include "sotto/core/decimal.hpp"
+#include "sotto/core/errors.hpp"
 
 namespace sotto {
 namespace {
@@ -49,7 +49,8 @@ struct Pilot {
 
 // Draws outputs and passes their numbers to `take`.
 template <class Take>
-void draw_many(const Suspect& suspect, bool second, std::int64_t outputs, Work& work, const Take& take) {
+void draw_many(const Suspect& suspect, bool second, std::int64_t outputs, Work& work,
+               const Take& take) {
   std::vector<double> numbers(suspect.numbers.size());
   for (std::int64_t done = 0; done < outputs; ++done) {
     suspect.draw(second, numbers);
@@ -81,18 +82,25 @@ struct Choice {
 };
 
 // Replaces each choice by a better event of this pilot, if there is one.
-void improve(std::span<Choice> choices, const Pilot& pilot, std::size_t suspect, const BoundPrediction& prediction, std::span<const Aim> aims) {
+void improve(std::span<Choice> choices, const Pilot& pilot, std::size_t suspect,
+             const BoundPrediction& prediction, std::span<const Aim> aims) {
   for (std::size_t number = 0; number < pilot.first.size(); ++number) {
-    std::vector<Event> events = best_events(pilot.first[number], pilot.second[number], prediction, aims);
+    std::vector<Event> events =
+        best_events(pilot.first[number], pilot.second[number], prediction, aims);
     for (std::size_t i = 0; i < choices.size(); ++i) {
-      if (events[i].score > choices[i].event.score) choices[i] = {suspect, number, std::move(events[i])};
+      if (events[i].score > choices[i].event.score)
+        choices[i] = {suspect, number, std::move(events[i])};
     }
   }
 }
 
 // Histograms over the central range of the numbers on both inputs.
 AuditHistogram histogram_of(const Pilot& pilot, const Suspect& suspect, const Choice& choice) {
-  AuditHistogram histogram{.number = suspect.numbers[choice.number], .edges = {}, .first = {}, .second = {}, .threshold = {}};
+  AuditHistogram histogram{.number = suspect.numbers[choice.number],
+                           .edges = {},
+                           .first = {},
+                           .second = {},
+                           .threshold = {}};
   const auto& first = pilot.first[choice.number];
   const auto& second = pilot.second[choice.number];
   std::vector<double> all(first);
@@ -109,25 +117,31 @@ AuditHistogram histogram_of(const Pilot& pilot, const Suspect& suspect, const Ch
   }
   if (!(high > low) || !std::isfinite(high - low)) return histogram;
   const double width = (high - low) / static_cast<double>(bins);
-  for (std::size_t i = 0; i <= bins; ++i) histogram.edges.push_back(low + width * static_cast<double>(i));
-  if (std::adjacent_find(histogram.edges.begin(), histogram.edges.end(), std::greater_equal<>()) != histogram.edges.end()) {
+  for (std::size_t i = 0; i <= bins; ++i)
+    histogram.edges.push_back(low + width * static_cast<double>(i));
+  if (std::adjacent_find(histogram.edges.begin(), histogram.edges.end(), std::greater_equal<>()) !=
+      histogram.edges.end()) {
     histogram.edges.clear();
     return histogram;
   }
   const auto count = [&](const std::vector<double>& numbers) {
     std::vector<double> shares(bins);
     for (const double x : numbers) {
-      if (x >= low && x < high) shares[std::min(bins - 1, static_cast<std::size_t>((x - low) / width))] += 1 / static_cast<double>(numbers.size());
+      if (x >= low && x < high)
+        shares[std::min(bins - 1, static_cast<std::size_t>((x - low) / width))] +=
+            1 / static_cast<double>(numbers.size());
     }
     return shares;
   };
   histogram.first = count(first);
   histogram.second = count(second);
-  if (choice.event.kind == Event::Kind::above || choice.event.kind == Event::Kind::below) histogram.threshold = choice.event.threshold;
+  if (choice.event.kind == Event::Kind::above || choice.event.kind == Event::Kind::below)
+    histogram.threshold = choice.event.threshold;
   return histogram;
 }
 
-AuditEvent event_of(const Choice& choice, const Suspect& suspect, std::int64_t trials, double doubt) {
+AuditEvent event_of(const Choice& choice, const Suspect& suspect, std::int64_t trials,
+                    double doubt) {
   return {.inputs = suspect.inputs,
           .what = choice.event.text(suspect.numbers[choice.number]),
           .of_second = choice.event.of_second,
@@ -139,8 +153,12 @@ AuditEvent event_of(const Choice& choice, const Suspect& suspect, std::int64_t t
 }
 
 void require(const std::vector<Suspect>& suspects, const AuditOptions& options) {
-  if (options.trials < 100 || options.trials > std::int64_t{1} << 31U) throw InvalidValue("trials = " + std::to_string(options.trials) + " is not allowed: it must be a whole number from 100 to 2^31");
-  if (!(options.confidence > 0 && options.confidence < 1)) throw InvalidValue("confidence = " + shortest(options.confidence) + " is not allowed: it must be above 0 and below 1");
+  if (options.trials < 100 || options.trials > std::int64_t{1} << 31U)
+    throw InvalidValue("trials = " + std::to_string(options.trials) +
+                       " is not allowed: it must be a whole number from 100 to 2^31");
+  if (!(options.confidence > 0 && options.confidence < 1))
+    throw InvalidValue("confidence = " + shortest(options.confidence) +
+                       " is not allowed: it must be above 0 and below 1");
   if (suspects.empty()) throw InvalidValue("there is nothing to audit: pass at least one suspect");
 }
 
@@ -153,23 +171,27 @@ struct Choices {
 };
 
 // Chooses the best events of all suspects on pilot outputs.
-Choices choose(const std::vector<Suspect>& suspects, std::int64_t pilots, const BoundPrediction& prediction, std::span<const Aim> aims, Work& work) {
+Choices choose(const std::vector<Suspect>& suspects, std::int64_t pilots,
+               const BoundPrediction& prediction, std::span<const Aim> aims, Work& work) {
   Choices result;
   for (std::size_t i = 0; i < suspects.size(); ++i) {
     const Pilot pilot = pilot_of(suspects[i], pilots, work);
     const double before = result.by_epsilon().event.score;
     improve(result.choices, pilot, i, prediction, aims);
-    if (i == 0 || result.by_epsilon().event.score > before) result.histogram = histogram_of(pilot, suspects[i], result.by_epsilon());
+    if (i == 0 || result.by_epsilon().event.score > before)
+      result.histogram = histogram_of(pilot, suspects[i], result.by_epsilon());
   }
   return result;
 }
 
 // Counts the hits of choices on one suspect, on fresh outputs.
-void measure(const Suspect& suspect, std::span<Choice* const> choices, std::int64_t trials, Work& work) {
+void measure(const Suspect& suspect, std::span<Choice* const> choices, std::int64_t trials,
+             Work& work) {
   for (const bool second : {false, true}) {
     draw_many(suspect, second, trials, work, [&](const std::vector<double>& numbers) {
       for (Choice* choice : choices) {
-        if (choice->event.happens(numbers[choice->number])) ++(choice->event.of_second == second ? choice->hits : choice->false_hits);
+        if (choice->event.happens(numbers[choice->number]))
+          ++(choice->event.of_second == second ? choice->hits : choice->false_hits);
       }
     });
   }
@@ -181,18 +203,26 @@ Audit audit(const std::vector<Suspect>& suspects, const AuditOptions& options) {
   require(suspects, options);
   const std::int64_t pilots = std::min(options.trials / 4, most_pilots);
   const std::int64_t trials = options.trials - pilots;
-  const double doubt = next_down((Real(1) - Real(options.confidence)).lower() / 2);  // half for P, half for Q
-  if (!(doubt > 0)) throw InvalidValue("confidence = " + shortest(options.confidence) + " is not allowed: it is too close to 1");
+  const double doubt =
+      next_down((Real(1) - Real(options.confidence)).lower() / 2);  // half for P, half for Q
+  if (!(doubt > 0))
+    throw InvalidValue("confidence = " + shortest(options.confidence) +
+                       " is not allowed: it is too close to 1");
   const Real delta = Real::reading(options.delta.value());
   const Real factor = exp(Real::reading(options.epsilon.value()));
   const double delta_estimate = delta.estimate();
   const double factor_estimate = factor.estimate();
-  const BoundPrediction prediction{-normal_quantile(doubt, Side::lower), static_cast<double>(trials)};
-  const std::array<Aim, 2> aims{[&](double p, double q) { return p > delta_estimate ? std::log((p - delta_estimate) / q) : -1e300; },
+  const BoundPrediction prediction{-normal_quantile(doubt, Side::lower),
+                                   static_cast<double>(trials)};
+  const std::array<Aim, 2> aims{[&](double p, double q) {
+                                  return p > delta_estimate ? std::log((p - delta_estimate) / q)
+                                                            : -1e300;
+                                },
                                 [&](double p, double q) { return p - factor_estimate * q; }};
 
   // Choose the events on pilot outputs.
-  Work work(options, 2 * (static_cast<double>(suspects.size()) * static_cast<double>(pilots) + 2 * static_cast<double>(trials)));
+  Work work(options, 2 * (static_cast<double>(suspects.size()) * static_cast<double>(pilots) +
+                          2 * static_cast<double>(trials)));
   Choices choices = choose(suspects, pilots, prediction, aims, work);
   Choice& by_epsilon = choices.by_epsilon();
   Choice& by_delta = choices.by_delta();
@@ -216,8 +246,11 @@ Audit audit(const std::vector<Suspect>& suspects, const AuditOptions& options) {
   result.epsilon.event = event_of(by_epsilon, suspects[by_epsilon.suspect], trials, doubt);
   result.delta.event = event_of(by_delta, suspects[by_delta.suspect], trials, doubt);
   const Real above = Real(result.epsilon.event.p_lower) - delta;
-  if (above.lower() > 0) result.epsilon.lower = std::max(0.0, (log(Real(above.lower())) - log(Real(result.epsilon.event.q_upper))).lower());
-  const Real difference = Real(result.delta.event.p_lower) - factor * Real(result.delta.event.q_upper);
+  if (above.lower() > 0)
+    result.epsilon.lower =
+        std::max(0.0, (log(Real(above.lower())) - log(Real(result.epsilon.event.q_upper))).lower());
+  const Real difference =
+      Real(result.delta.event.p_lower) - factor * Real(result.delta.event.q_upper);
   result.delta.lower = std::max(0.0, difference.lower());
   return result;
 }
@@ -226,7 +259,9 @@ AuditClaim claim_of(const Plan& event, Delta delta, Epsilon epsilon) {
   return {sotto::epsilon(event, delta).value.upper, sotto::delta(event, epsilon).value.upper};
 }
 
-bool contradicts(const Audit& audit, const AuditClaim& claim) { return audit.epsilon.lower > claim.epsilon || audit.delta.lower > claim.delta; }
+bool contradicts(const Audit& audit, const AuditClaim& claim) {
+  return audit.epsilon.lower > claim.epsilon || audit.delta.lower > claim.delta;
+}
 
 Delta audit_delta(const Plan& event) {
   try {

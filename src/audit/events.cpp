@@ -21,7 +21,8 @@ struct Chooser {
   // Considers an event that c of n pilot outputs under P and d of n under Q hit. `finish` sets the
   // threshold or the set of an event that is better.
   template <class Finish>
-  void consider(double c, double d, double n, Event::Kind kind, bool of_second, const Finish& finish) {
+  void consider(double c, double d, double n, Event::Kind kind, bool of_second,
+                const Finish& finish) {
     const double m = prediction.trials;
     const double p = c / n;
     const double q = std::min((d + 1) / n, 1.0);
@@ -50,17 +51,21 @@ std::vector<double> sorted(std::span<const double> numbers) {
 }
 
 // Tries thresholds at the outputs, from above and from below.
-void try_thresholds(Chooser& chooser, const std::vector<double>& first, const std::vector<double>& second) {
+void try_thresholds(Chooser& chooser, const std::vector<double>& first,
+                    const std::vector<double>& second) {
   const auto n = static_cast<double>(first.size());
   // A few thousand thresholds suffice: all outputs at both ends, and evenly spaced ones between.
   constexpr std::size_t at_the_ends = 500;
   const std::size_t stride = 1 + first.size() / 2000;
   std::size_t i = 0;
   std::size_t j = 0;
-  const auto at_an_end = [&](std::size_t done, std::size_t all) { return done < at_the_ends || done + at_the_ends > all; };
+  const auto at_an_end = [&](std::size_t done, std::size_t all) {
+    return done < at_the_ends || done + at_the_ends > all;
+  };
   std::size_t next = 0;
   while (i < first.size() || j < second.size()) {
-    const double t = j == second.size() || (i < first.size() && first[i] <= second[j]) ? first[i] : second[j];
+    const double t =
+        j == second.size() || (i < first.size() && first[i] <= second[j]) ? first[i] : second[j];
     const bool tried = i + j >= next || at_an_end(i, first.size()) || at_an_end(j, second.size());
     if (!tried) {
       while (i < first.size() && first[i] == t) ++i;
@@ -89,7 +94,8 @@ struct Counts {
 
 // Tries sets of values. The first half of the pilot orders the values by likelihood ratio; the
 // second half chooses how many values the set has.
-void try_sets(Chooser& chooser, std::span<const double> first, std::span<const double> second, Event::Kind kind) {
+void try_sets(Chooser& chooser, std::span<const double> first, std::span<const double> second,
+              Event::Kind kind) {
   const auto value_of = [kind](double x) { return kind == Event::Kind::bits ? last_bit(x) : x; };
   const std::size_t half = first.size() / 2;
   std::map<double, Counts> first_half;
@@ -108,7 +114,8 @@ void try_sets(Chooser& chooser, std::span<const double> first, std::span<const d
     const auto own = [of_second](const Counts& c) { return of_second ? c.second : c.first; };
     const auto other = [of_second](const Counts& c) { return of_second ? c.first : c.second; };
     std::vector<std::pair<double, double>> order;  // the negative ratio, and the value
-    for (const auto& [value, counts] : first_half) order.emplace_back(-(own(counts) + 0.5) / (other(counts) + 0.5), value);
+    for (const auto& [value, counts] : first_half)
+      order.emplace_back(-(own(counts) + 0.5) / (other(counts) + 0.5), value);
     std::sort(order.begin(), order.end());
     double c = 0;
     double d = 0;
@@ -154,16 +161,19 @@ std::string Event::text(const std::string& number) const {
   if (kind == Kind::above) return number + " >= " + shortest(threshold);
   if (kind == Kind::below) return number + " <= " + shortest(threshold);
   const bool bits = kind == Kind::bits;
-  std::string text = bits ? "the last bit of the " + number + " is at 2^e, e among" : number + " among";
+  std::string text =
+      bits ? "the last bit of the " + number + " is at 2^e, e among" : number + " among";
   constexpr std::size_t max_listed = 6;
   for (std::size_t i = 0; i < std::min(max_listed, set.size()); ++i) {
-    text += (i == 0 ? " " : ", ") + (bits && set[i] == last_bit(0) ? "that of 0" : shortest(set[i]));
+    text +=
+        (i == 0 ? " " : ", ") + (bits && set[i] == last_bit(0) ? "that of 0" : shortest(set[i]));
   }
   if (set.size() > max_listed) text += " and " + std::to_string(set.size() - max_listed) + " more";
   return text;
 }
 
-std::vector<Event> best_events(std::span<const double> first, std::span<const double> second, const BoundPrediction& prediction, std::span<const Aim> aims) {
+std::vector<Event> best_events(std::span<const double> first, std::span<const double> second,
+                               const BoundPrediction& prediction, std::span<const Aim> aims) {
   Chooser chooser{prediction, aims};
   try_thresholds(chooser, sorted(first), sorted(second));
   try_sets(chooser, first, second, Event::Kind::values);

@@ -38,6 +38,7 @@ struct BoundPrediction {
 };
 
 /// Returns the best event on a number for each aim, from equally many pilot outputs on both inputs.
-std::vector<Event> best_events(std::span<const double> first, std::span<const double> second, const BoundPrediction& prediction, std::span<const Aim> aims);
+std::vector<Event> best_events(std::span<const double> first, std::span<const double> second,
+                               const BoundPrediction& prediction, std::span<const Aim> aims);
 
 }  // namespace sotto::audit_detail

@@ -4,11 +4,11 @@
 #include <cmath>
 #include <string>
 
-#include "sotto/core/decimal.hpp"
-#include "sotto/core/errors.hpp"
 #include "numerics/api/elementary.hpp"
 #include "numerics/api/gamma.hpp"
 #include "numerics/api/search.hpp"
+#include "sotto/core/decimal.hpp"
+#include "sotto/core/errors.hpp"
 
 namespace sotto {
 namespace {
@@ -37,7 +37,8 @@ double tail_upper(std::int64_t k, std::int64_t n, double p) {
 // An estimate of log P(X >= k) in doubles, for a search.
 double estimated_log_tail(std::int64_t k, std::int64_t n, double p) {
   const auto count = [](std::int64_t m) { return static_cast<double>(m); };
-  const double start = log_binomial(n, k).estimate() + count(k) * std::log(p) + count(n - k) * std::log1p(-p);
+  const double start =
+      log_binomial(n, k).estimate() + count(k) * std::log(p) + count(n - k) * std::log1p(-p);
   double term = 1;  // relative to the first
   double sum = 1;
   for (std::int64_t i = k; i < n; ++i) {
@@ -64,10 +65,16 @@ double search(std::int64_t k, std::int64_t n, double doubt, double most) {
 }  // namespace
 
 double proportion_lower(std::int64_t successes, std::int64_t n, double doubt) {
-  if (n < 1 || successes < 0 || successes > n) throw InvalidValue("successes = " + std::to_string(successes) + " of n = " + std::to_string(n) + " trials is not allowed: it must hold that 0 <= successes <= n and n >= 1");
-  if (!(doubt > 0 && doubt < 1)) throw InvalidValue("doubt = " + shortest(doubt) + " is not allowed: it must be above 0 and below 1");
+  if (n < 1 || successes < 0 || successes > n)
+    throw InvalidValue("successes = " + std::to_string(successes) + " of n = " + std::to_string(n) +
+                       " trials is not allowed: it must hold that 0 <= successes <= n and n >= 1");
+  if (!(doubt > 0 && doubt < 1))
+    throw InvalidValue("doubt = " + shortest(doubt) +
+                       " is not allowed: it must be above 0 and below 1");
   if (successes == 0) return 0;
-  if (n > std::int64_t{1} << 31U) throw InvalidValue("n = " + std::to_string(n) + " trials is not allowed: it must be at most 2^31");
+  if (n > std::int64_t{1} << 31U)
+    throw InvalidValue("n = " + std::to_string(n) +
+                       " trials is not allowed: it must be at most 2^31");
   // The bound is the largest p at which this many successes, or more, have probability at most
   // `doubt`. That probability grows with p.
   const double most = static_cast<double>(successes) / static_cast<double>(n);

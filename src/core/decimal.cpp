@@ -7,8 +7,8 @@
 #include <charconv>
 #include <cmath>
 
-#include "sotto/core/errors.hpp"
 #include "core/api/suggestion.hpp"
+#include "sotto/core/errors.hpp"
 
 namespace sotto {
 namespace {
@@ -29,13 +29,17 @@ Digits digits_of(const std::string& scientific) {
 // Returns the fewest digits that read back as x.
 Digits shortest_digits(double x) {
   std::array<char, 64> buffer{};
-  return digits_of({buffer.data(), std::to_chars(buffer.data(), buffer.data() + buffer.size(), x, std::chars_format::scientific).ptr});
+  return digits_of({buffer.data(), std::to_chars(buffer.data(), buffer.data() + buffer.size(), x,
+                                                 std::chars_format::scientific)
+                                       .ptr});
 }
 
 // Returns every digit of x, of which no double has more than 767.
 Digits all_digits(double x) {
   std::array<char, 800> buffer{};
-  return digits_of({buffer.data(), std::to_chars(buffer.data(), buffer.data() + buffer.size(), x, std::chars_format::scientific, 770).ptr});
+  return digits_of({buffer.data(), std::to_chars(buffer.data(), buffer.data() + buffer.size(), x,
+                                                 std::chars_format::scientific, 770)
+                                       .ptr});
 }
 
 // Adds one unit in the last digit.
@@ -58,14 +62,17 @@ std::string written(Digits number) {
   while (d.size() > 1 && d.back() == '0') d.pop_back();
   const int point = number.exponent;
   const auto size = static_cast<int>(d.size());
-  if (point > -4 && point <= 0) return "0." + std::string(static_cast<std::size_t>(-point), '0') + d;
+  if (point > -4 && point <= 0)
+    return "0." + std::string(static_cast<std::size_t>(-point), '0') + d;
   if (point > 0 && point <= 16) {
     if (size <= point) return d + std::string(static_cast<std::size_t>(point - size), '0');
-    return d.substr(0, static_cast<std::size_t>(point)) + "." + d.substr(static_cast<std::size_t>(point));
+    return d.substr(0, static_cast<std::size_t>(point)) + "." +
+           d.substr(static_cast<std::size_t>(point));
   }
   const int power = point - 1;
   const std::string magnitude = std::to_string(power < 0 ? -power : power);
-  return d.substr(0, 1) + (size > 1 ? "." + d.substr(1) : "") + (power < 0 ? "e-" : "e+") + (magnitude.size() < 2 ? "0" : "") + magnitude;
+  return d.substr(0, 1) + (size > 1 ? "." + d.substr(1) : "") + (power < 0 ? "e-" : "e+") +
+         (magnitude.size() < 2 ? "0" : "") + magnitude;
 }
 
 // Returns whether a decimal is exactly a whole number: after its exponent has shifted the point, no
@@ -83,7 +90,8 @@ bool denotes_whole(std::string_view text) {
     if (c == '.') continue;
     mantissa += c;
   }
-  if (const auto point = text.find('.'); point != std::string_view::npos) exponent -= static_cast<long>(text.size() - point - 1);
+  if (const auto point = text.find('.'); point != std::string_view::npos)
+    exponent -= static_cast<long>(text.size() - point - 1);
   while (mantissa.size() > 1 && mantissa.back() == '0') {
     mantissa.pop_back();
     ++exponent;
@@ -97,10 +105,14 @@ double read_number(std::string_view text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   const std::string excerpt(text.substr(0, 40));  // a message stays short, whatever the input
-  if (error == std::errc::result_out_of_range) throw InvalidValue("the number " + excerpt + " is beyond the range of doubles, about 1e-308 to 1.8e+308");
-  if (error != std::errc{} || end != text.data() + text.size()) throw InvalidValue("'" + excerpt + "' is not a number" + advice_on_number(text));
+  if (error == std::errc::result_out_of_range)
+    throw InvalidValue("the number " + excerpt +
+                       " is beyond the range of doubles, about 1e-308 to 1.8e+308");
+  if (error != std::errc{} || end != text.data() + text.size())
+    throw InvalidValue("'" + excerpt + "' is not a number" + advice_on_number(text));
   if (std::isfinite(value) && value == std::floor(value) && !denotes_whole(text)) {
-    throw InvalidValue("the number " + excerpt + " has more digits than a double can hold: write at most 15");
+    throw InvalidValue("the number " + excerpt +
+                       " has more digits than a double can hold: write at most 15");
   }
   return value;
 }
@@ -130,12 +142,16 @@ std::string rounded(double x, int digits, Side side) {
 
 std::string with_decimals(double x, int decimals) {
   std::array<char, 512> buffer{};
-  return {buffer.data(), std::to_chars(buffer.data(), buffer.data() + buffer.size(), x, std::chars_format::fixed, decimals).ptr};
+  return {buffer.data(), std::to_chars(buffer.data(), buffer.data() + buffer.size(), x,
+                                       std::chars_format::fixed, decimals)
+                             .ptr};
 }
 
 std::string to_nearest(double x, int digits) {
   std::array<char, 64> buffer{};
-  return {buffer.data(), std::to_chars(buffer.data(), buffer.data() + buffer.size(), x, std::chars_format::general, digits).ptr};
+  return {buffer.data(), std::to_chars(buffer.data(), buffer.data() + buffer.size(), x,
+                                       std::chars_format::general, digits)
+                             .ptr};
 }
 
 std::optional<double> leading_number(std::string_view text, std::size_t& end) {

@@ -20,7 +20,8 @@ const char* kind_of(mode_t mode) {
   return "a device";
 }
 
-[[noreturn]] void fail(const std::filesystem::path& path, const std::string& reason, bool is_absent = false) {
+[[noreturn]] void fail(const std::filesystem::path& path, const std::string& reason,
+                       bool is_absent = false) {
   throw FileError("cannot read " + path.string() + ": " + reason, is_absent);
 }
 
@@ -38,7 +39,8 @@ RegularFile::RegularFile(const std::filesystem::path& path)
   if (descriptor_ < 0) {
     const int reason = errno;
     // open() fails on a socket
-    if (stat(path.c_str(), &about) == 0 && !S_ISREG(about.st_mode)) fail_not_regular(path, about.st_mode);
+    if (stat(path.c_str(), &about) == 0 && !S_ISREG(about.st_mode))
+      fail_not_regular(path, about.st_mode);
     fail(path, std::strerror(reason), reason == ENOENT);
   }
   const bool is_known = fstat(descriptor_, &about) == 0;
@@ -48,7 +50,8 @@ RegularFile::RegularFile(const std::filesystem::path& path)
   fail_not_regular(path, about.st_mode);
 }
 
-RegularFile::RegularFile(RegularFile&& other) noexcept : path_(std::move(other.path_)), descriptor_(std::exchange(other.descriptor_, -1)) {}
+RegularFile::RegularFile(RegularFile&& other) noexcept
+    : path_(std::move(other.path_)), descriptor_(std::exchange(other.descriptor_, -1)) {}
 
 RegularFile::~RegularFile() {
   if (descriptor_ >= 0) close(descriptor_);
@@ -74,10 +77,12 @@ std::string RegularFile::read(std::uint64_t most) {
 std::string read_text_file(const std::filesystem::path& path, std::uint64_t most) {
   RegularFile file(path);
   const auto require_size = [&](std::uint64_t size) {
-    if (size > most) fail(path, "it is larger than " + size_text(most) + ", the limit for files of this kind");
+    if (size > most)
+      fail(path, "it is larger than " + size_text(most) + ", the limit for files of this kind");
   };
   struct stat about {};
-  if (fstat(file.descriptor(), &about) == 0) require_size(static_cast<std::uint64_t>(about.st_size));
+  if (fstat(file.descriptor(), &about) == 0)
+    require_size(static_cast<std::uint64_t>(about.st_size));
   // files in /proc report no size, and a file may grow meanwhile
   std::string text = file.read(most + 1);
   require_size(text.size());
@@ -86,7 +91,8 @@ std::string read_text_file(const std::filesystem::path& path, std::uint64_t most
 
 void require_regular_or_absent(const std::filesystem::path& path) {
   struct stat about {};
-  if (stat(path.c_str(), &about) == 0 && !S_ISREG(about.st_mode)) fail_not_regular(path, about.st_mode);
+  if (stat(path.c_str(), &about) == 0 && !S_ISREG(about.st_mode))
+    fail_not_regular(path, about.st_mode);
 }
 
 }  // namespace sotto

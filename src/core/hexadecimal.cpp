@@ -20,10 +20,13 @@ std::string hexadecimal(std::string_view bytes, HexLetters letters) {
 }
 
 std::optional<std::string> from_hexadecimal(std::string_view digits) {
-  if (digits.size() % 2 != 0 || digits.find_first_not_of("0123456789abcdef") != std::string_view::npos) {
+  if (digits.size() % 2 != 0 ||
+      digits.find_first_not_of("0123456789abcdef") != std::string_view::npos) {
     return std::nullopt;
   }
-  const auto value = [](char c) { return static_cast<unsigned>(c <= '9' ? c - '0' : c - 'a' + 10); };
+  const auto value = [](char c) {
+    return static_cast<unsigned>(c <= '9' ? c - '0' : c - 'a' + 10);
+  };
   std::string bytes;
   for (std::size_t i = 0; i < digits.size(); i += 2) {
     bytes += static_cast<char>(value(digits[i]) * 16 + value(digits[i + 1]));

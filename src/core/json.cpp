@@ -13,7 +13,9 @@ constexpr int depth_limit = 1000;
 
 // Returns the length of the UTF-8 character at the start of `text`, or 0 if it is invalid.
 std::size_t character_at(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
+  const auto byte = [&](std::size_t i) {
+    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
+  };
   const auto follows = [&](std::size_t i) { return (byte(i) & 0xC0U) == 0x80U; };
   const unsigned first = byte(0);
   if (first < 0x80) return 1;
@@ -66,8 +68,10 @@ class Members {
   std::optional<std::size_t> place_of(const std::string& name) {
     constexpr std::size_t few = 16;
     if (members_.size() < few) {
-      const auto it = std::find_if(members_.begin(), members_.end(), [&](const Json::Member& m) { return m.name == name; });
-      return it == members_.end() ? std::nullopt : std::optional(static_cast<std::size_t>(it - members_.begin()));
+      const auto it = std::find_if(members_.begin(), members_.end(),
+                                   [&](const Json::Member& m) { return m.name == name; });
+      return it == members_.end() ? std::nullopt
+                                  : std::optional(static_cast<std::size_t>(it - members_.begin()));
     }
     if (places_.empty()) {
       for (std::size_t i = 0; i < members_.size(); ++i) places_.emplace(members_[i].name, i);
@@ -96,7 +100,8 @@ class Reader {
   // Reports the byte of the text that is `offset` bytes ahead.
   [[noreturn]] void malformed(std::size_t offset = 0) const {
     if (offset >= rest_.size()) throw JsonError("the text is not JSON: it ends too early");
-    throw JsonError("the text is not JSON: unexpected character at byte " + std::to_string(text_.size() - rest_.size() + offset + 1));
+    throw JsonError("the text is not JSON: unexpected character at byte " +
+                    std::to_string(text_.size() - rest_.size() + offset + 1));
   }
 
   void skip_space() {
@@ -115,7 +120,9 @@ class Reader {
   }
 
   void value(Json& into, int depth) {
-    if (depth > depth_limit) throw JsonError("arrays and objects are nested more than " + std::to_string(depth_limit) + " levels deep");
+    if (depth > depth_limit)
+      throw JsonError("arrays and objects are nested more than " + std::to_string(depth_limit) +
+                      " levels deep");
     skip_space();
     if (rest_.empty()) malformed();
     switch (rest_[0]) {
@@ -170,7 +177,8 @@ class Reader {
   std::uint32_t hex() {
     std::uint32_t code = 0;
     const char* begin = rest_.data();
-    if (rest_.size() < 4 || std::from_chars(begin, begin + 4, code, 16).ptr != begin + 4) malformed();
+    if (rest_.size() < 4 || std::from_chars(begin, begin + 4, code, 16).ptr != begin + 4)
+      malformed();
     rest_.remove_prefix(4);
     return code;
   }
@@ -251,7 +259,8 @@ class Reader {
       into = integer;
     } else {
       double real = 0;
-      if (std::from_chars(begin, end, real).ec != std::errc()) real = beyond_doubles(rest_.substr(0, at));
+      if (std::from_chars(begin, end, real).ec != std::errc())
+        real = beyond_doubles(rest_.substr(0, at));
       into = real;
     }
     rest_.remove_prefix(at);
@@ -267,13 +276,17 @@ class Reader {
     std::int64_t exponent = 0;
     if (e < number.size()) {
       const bool plus = number[e + 1] == '+';
-      const auto read = std::from_chars(number.data() + e + (plus ? 2 : 1), number.data() + number.size(), exponent);
+      const auto read = std::from_chars(number.data() + e + (plus ? 2 : 1),
+                                        number.data() + number.size(), exponent);
       constexpr std::int64_t huge = std::int64_t{1} << 60;
-      if (read.ec != std::errc() || exponent > huge || exponent < -huge) exponent = number[e + 1] == '-' ? -huge : huge;
+      if (read.ec != std::errc() || exponent > huge || exponent < -huge)
+        exponent = number[e + 1] == '-' ? -huge : huge;
     }
     const auto first = number.find_first_of("123456789");
-    const auto places = first < point ? static_cast<std::int64_t>(point - first) : -static_cast<std::int64_t>(first - point);
-    if (places + exponent > 0) throw JsonError("a number is beyond the range of doubles, about -1.8e+308 to 1.8e+308");
+    const auto places = first < point ? static_cast<std::int64_t>(point - first)
+                                      : -static_cast<std::int64_t>(first - point);
+    if (places + exponent > 0)
+      throw JsonError("a number is beyond the range of doubles, about -1.8e+308 to 1.8e+308");
     return negative ? -0.0 : 0.0;
   }
 
@@ -317,7 +330,8 @@ void write_number(std::string& out, double x) {
     return;
   }
   char buffer[32];
-  const auto end = std::to_chars(buffer, buffer + sizeof buffer, x, std::chars_format::scientific).ptr;
+  const auto end =
+      std::to_chars(buffer, buffer + sizeof buffer, x, std::chars_format::scientific).ptr;
   std::string_view written(buffer, static_cast<std::size_t>(end - buffer));
   if (written[0] == '-') {
     out += '-';
@@ -327,7 +341,8 @@ void write_number(std::string& out, double x) {
   std::string digits(1, written[0]);
   if (e > 2) digits += written.substr(2, e - 2);
   int exponent = 0;
-  std::from_chars(written.data() + e + (written[e + 1] == '+' ? 2 : 1), written.data() + written.size(), exponent);
+  std::from_chars(written.data() + e + (written[e + 1] == '+' ? 2 : 1),
+                  written.data() + written.size(), exponent);
   constexpr int most_before_point = 15;
   constexpr int most_zeros_behind_point = 3;
   const int before_point = exponent + 1;
@@ -402,13 +417,20 @@ void Json::write(std::string& out) const {
 }
 
 bool Json::equals(const Json& other) const {
-  if (is_integer() != other.is_integer() && is_number() && other.is_number()) return number() == other.number();
+  if (is_integer() != other.is_integer() && is_number() && other.is_number())
+    return number() == other.number();
   return value_ == other.value_;
 }
 
 // Says the kind and not the value, which may be long, or a person's.
 void Json::fail_kind(const char* expected) const {
-  const char* actual = is_null() ? "null" : is_boolean() ? "a boolean" : is_integer() ? "a whole number" : is_number() ? "a real number" : is_string() ? "a string" : is_array() ? "an array" : "an object";
+  const char* actual = is_null()      ? "null"
+                       : is_boolean() ? "a boolean"
+                       : is_integer() ? "a whole number"
+                       : is_number()  ? "a real number"
+                       : is_string()  ? "a string"
+                       : is_array()   ? "an array"
+                                      : "an object";
   throw JsonError(std::string("expected ") + expected + ", got " + actual);
 }
 
@@ -443,8 +465,12 @@ namespace {
 const Json::Array no_items;
 }
 
-Json::Array::const_iterator Json::begin() const { return is_array() ? std::get<Array>(value_).begin() : no_items.begin(); }
-Json::Array::const_iterator Json::end() const { return is_array() ? std::get<Array>(value_).end() : no_items.end(); }
+Json::Array::const_iterator Json::begin() const {
+  return is_array() ? std::get<Array>(value_).begin() : no_items.begin();
+}
+Json::Array::const_iterator Json::end() const {
+  return is_array() ? std::get<Array>(value_).end() : no_items.end();
+}
 
 const Json::Object& Json::members() const {
   if (const Object* members = std::get_if<Object>(&value_)) return *members;
@@ -454,7 +480,8 @@ const Json::Object& Json::members() const {
 const Json* Json::find(std::string_view name) const {
   if (!is_object()) return nullptr;
   const Object& all = members();
-  const auto it = std::find_if(all.begin(), all.end(), [&](const Member& m) { return m.name == name; });
+  const auto it =
+      std::find_if(all.begin(), all.end(), [&](const Member& m) { return m.name == name; });
   return it == all.end() ? nullptr : &it->value;
 }
 
@@ -465,7 +492,8 @@ const Json& Json::at(std::string_view name) const {
 
 const Json& Json::at(std::size_t index) const {
   if (is_array() && index < size()) return std::get<Array>(value_)[index];
-  throw JsonError("the array has no item " + std::to_string(index) + ", it has " + std::to_string(size()));
+  throw JsonError("the array has no item " + std::to_string(index) + ", it has " +
+                  std::to_string(size()));
 }
 
 std::string Json::value(std::string_view name, const std::string& otherwise) const {

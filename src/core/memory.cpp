@@ -5,6 +5,8 @@
 
 namespace sotto {
 
-std::int64_t machine_memory() { return std::int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE); }
+std::int64_t machine_memory() {
+  return std::int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE);
+}
 
 }  // namespace sotto

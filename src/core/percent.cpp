@@ -5,6 +5,8 @@
 
 namespace sotto {
 
-std::string percent_text(double share, int digits, Side side) { return rounded(100 * share, digits, side) + " %"; }
+std::string percent_text(double share, int digits, Side side) {
+  return rounded(100 * share, digits, side) + " %";
+}
 
 }  // namespace sotto

@@ -8,9 +8,9 @@
 #include <numeric>
 #include <utility>
 
-#include "sotto/core/decimal.hpp"
 #include "core/api/join.hpp"
 #include "core/api/text.hpp"
+#include "sotto/core/decimal.hpp"
 
 namespace sotto {
 namespace {
@@ -83,13 +83,16 @@ bool abbreviates(const std::string& folded, const std::string& name) {
   return has_parts && abbreviates_each_part(folded, lower(name));
 }
 
-bool is_printable(const std::string& name) { return !name.empty() && name.size() <= longest && is_plain(name); }
+bool is_printable(const std::string& name) {
+  return !name.empty() && name.size() <= longest && is_plain(name);
+}
 
 }  // namespace
 
 bool same_folded(std::string_view a, std::string_view b) { return fold(a) == fold(b); }
 
-std::string closest(std::string_view word, const std::vector<std::string>& known, const std::vector<Synonym>& synonyms) {
+std::string closest(std::string_view word, const std::vector<std::string>& known,
+                    const std::vector<Synonym>& synonyms) {
   const std::string folded = fold(word.substr(0, longest + 1));
   if (folded.empty() || word.size() > longest) return "";
   // equality, then synonyms
@@ -118,7 +121,8 @@ std::string closest(std::string_view word, const std::vector<std::string>& known
   return best == nullptr ? "" : *best;
 }
 
-std::string suggestion(std::string_view word, const std::vector<std::string>& known, const std::vector<Synonym>& synonyms) {
+std::string suggestion(std::string_view word, const std::vector<std::string>& known,
+                       const std::vector<Synonym>& synonyms) {
   std::vector<std::string> names;
   std::copy_if(known.begin(), known.end(), std::back_inserter(names), is_printable);
   if (names.empty()) return "";
@@ -126,11 +130,14 @@ std::string suggestion(std::string_view word, const std::vector<std::string>& kn
   const bool all = names.size() <= most_listed;
   if (!all) names.resize(most_listed);
   const std::string question = meant.empty() ? "" : "did you mean \"" + meant + "\"? ";
-  return question + (question.empty() ? "there are: " : "There are: ") + join(names) + (all ? "" : ", …");
+  return question + (question.empty() ? "there are: " : "There are: ") + join(names) +
+         (all ? "" : ", …");
 }
 
 std::string advice_on_number(std::string_view text) {
-  const auto is_digit = [&](std::size_t at) { return at < text.size() && std::isdigit(static_cast<unsigned char>(text[at])) != 0; };
+  const auto is_digit = [&](std::size_t at) {
+    return at < text.size() && std::isdigit(static_cast<unsigned char>(text[at])) != 0;
+  };
   if (text.size() > longest) return "";
   std::string plain(text);
   const bool is_percent = plain.ends_with('%');
@@ -145,13 +152,17 @@ std::string advice_on_number(std::string_view text) {
   if (is_percent) {  // divide by 100 exactly, in the decimal exponent
     const std::size_t e = plain.find_first_of("eE");
     int exponent = 0;
-    if (e != std::string::npos) std::from_chars(plain.data() + e + 1 + (plain[e + 1] == '+' ? 1 : 0), plain.data() + plain.size(), exponent);
+    if (e != std::string::npos)
+      std::from_chars(plain.data() + e + 1 + (plain[e + 1] == '+' ? 1 : 0),
+                      plain.data() + plain.size(), exponent);
     plain = plain.substr(0, e) + "e" + std::to_string(exponent - 2);
   }
   double value = 0;
   const auto [end, error] = std::from_chars(plain.data(), plain.data() + plain.size(), value);
-  if (error != std::errc{} || end != plain.data() + plain.size() || !std::isfinite(value)) return "";
-  return (is_percent ? ": write a share, " : ": write a decimal point, ") + (is_percent ? shortest(value) : plain);
+  if (error != std::errc{} || end != plain.data() + plain.size() || !std::isfinite(value))
+    return "";
+  return (is_percent ? ": write a share, " : ": write a decimal point, ") +
+         (is_percent ? shortest(value) : plain);
 }
 
 }  // namespace sotto

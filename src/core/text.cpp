@@ -18,10 +18,15 @@ struct Character {
 
 // Decodes the character that starts at `at`. Of invalid UTF-8 it returns one byte.
 Character character_at(std::string_view text, std::size_t at) {
-  const auto byte = [&](std::size_t i) { return static_cast<std::uint32_t>(static_cast<unsigned char>(text[i])); };
+  const auto byte = [&](std::size_t i) {
+    return static_cast<std::uint32_t>(static_cast<unsigned char>(text[i]));
+  };
   const std::uint32_t first = byte(at);
   if (first < 0x80) return {first, 1, true};
-  const std::size_t length = first >= 0xC2 && first < 0xE0 ? 2 : first >= 0xE0 && first < 0xF0 ? 3 : first >= 0xF0 && first < 0xF5 ? 4 : 0;
+  const std::size_t length = first >= 0xC2 && first < 0xE0   ? 2
+                             : first >= 0xE0 && first < 0xF0 ? 3
+                             : first >= 0xF0 && first < 0xF5 ? 4
+                                                             : 0;
   if (length == 0 || text.size() - at < length) return {first, 1, false};
   std::uint32_t point = first & (0xFFU >> (length + 1));
   for (std::size_t i = 1; i < length; ++i) {
@@ -29,26 +34,28 @@ Character character_at(std::string_view text, std::size_t at) {
     point = (point << 6U) | (byte(at + i) & 0x3FU);
   }
   const bool overlong = (length == 3 && point < 0x800) || (length == 4 && point < 0x10000);
-  if (overlong || point > 0x10FFFF || (point >= 0xD800 && point <= 0xDFFF)) return {first, 1, false};
+  if (overlong || point > 0x10FFFF || (point >= 0xD800 && point <= 0xDFFF))
+    return {first, 1, false};
   return {point, length, true};
 }
 
 struct Range {
   std::uint32_t first, last;
 };
-constexpr std::array<Range, 13> unsafe{{{0x00, 0x1F},
-                                        {0x7F, 0x9F},        // DEL and the second set of controls
-                                        {0x061C, 0x061C},    // Arabic letter mark
-                                        {0x180E, 0x180E},    // Mongolian vowel separator
-                                        {0x200B, 0x200B},    // zero-width space
-                                        {0x200E, 0x200F},    // left-to-right and right-to-left marks
-                                        {0x2028, 0x202E},    // line and paragraph separators, embeddings, overrides
-                                        {0x2060, 0x206F},    // invisible operators, isolates
-                                        {0xFEFF, 0xFEFF},    // byte order mark
-                                        {0xFFF9, 0xFFFB},    // interlinear annotation
-                                        {0xFFFE, 0xFFFF},    // noncharacters
-                                        {0x1D173, 0x1D17A},  // musical formatting
-                                        {0xE0000, 0xE0FFF}}};
+constexpr std::array<Range, 13> unsafe{
+    {{0x00, 0x1F},
+     {0x7F, 0x9F},        // DEL and the second set of controls
+     {0x061C, 0x061C},    // Arabic letter mark
+     {0x180E, 0x180E},    // Mongolian vowel separator
+     {0x200B, 0x200B},    // zero-width space
+     {0x200E, 0x200F},    // left-to-right and right-to-left marks
+     {0x2028, 0x202E},    // line and paragraph separators, embeddings, overrides
+     {0x2060, 0x206F},    // invisible operators, isolates
+     {0xFEFF, 0xFEFF},    // byte order mark
+     {0xFFF9, 0xFFFB},    // interlinear annotation
+     {0xFFFE, 0xFFFF},    // noncharacters
+     {0x1D173, 0x1D17A},  // musical formatting
+     {0xE0000, 0xE0FFF}}};
 
 bool is_unsafe(const Character& c) {
   if (!c.is_valid) return true;
@@ -104,7 +111,8 @@ bool is_plain(std::string_view text) {
 void require_plain_name(std::string_view text, const std::string& what) {
   if (is_plain(text)) return;
   throw InvalidValue(what +
-                     " has a character that is unsafe to display, such as a control character or one that changes the direction of the text: " +
+                     " has a character that is unsafe to display, such as a control character or "
+                     "one that changes the direction of the text: " +
                      escaped_for_terminal(text));
 }
 
@@ -131,14 +139,16 @@ std::string escaped_document(std::string_view text) {
 std::string escaped_json(std::string_view json) {
   return with_each_unsafe(json, [](const Character& c, std::size_t /*at*/) {
     // JSON has newlines and tabs only between tokens, never inside strings
-    if (c.point == '\n' || c.point == '\t' || c.point == '\r') return std::string(1, static_cast<char>(c.point));
+    if (c.point == '\n' || c.point == '\t' || c.point == '\r')
+      return std::string(1, static_cast<char>(c.point));
     if (!c.is_valid) return std::string("\\ufffd");  // the replacement character
     std::array<char, 16> text{};
     if (c.point < 0x10000) {
       std::snprintf(text.data(), text.size(), "\\u%04x", c.point);
     } else {  // a surrogate pair
       const std::uint32_t rest = c.point - 0x10000;
-      std::snprintf(text.data(), text.size(), "\\u%04x\\u%04x", 0xD800 + (rest >> 10U), 0xDC00 + (rest & 0x3FFU));
+      std::snprintf(text.data(), text.size(), "\\u%04x\\u%04x", 0xD800 + (rest >> 10U),
+                    0xDC00 + (rest & 0x3FFU));
     }
     return std::string(text.data());
   });

@@ -29,7 +29,11 @@ struct Meter {
 
 constinit thread_local Meter meter;
 
-long long nanoseconds() { return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+long long nanoseconds() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
 
 void read_clock() {
   meter.since_clock = 0;
@@ -39,7 +43,9 @@ void read_clock() {
 }  // namespace
 
 WorkLimit::WorkLimit(const Allowance& allowance)
-    : begin_(meter.depth++ == 0 ? meter.spent = 0 : meter.spent),  // the outermost limit counts from 0: in a large sum a double loses single units
+    : begin_(meter.depth++ == 0 ? meter.spent = 0
+                                : meter.spent),  // the outermost limit counts from 0: in a large
+                                                 // sum a double loses single units
       outer_end_(meter.end),
       outer_bytes_(meter.bytes),
       cuts_(meter.cuts),

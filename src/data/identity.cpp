@@ -1,10 +1,10 @@
 // The canonical names of sources.
 #include <memory>
 
-#include "data/engines/postgresql/libpq.hpp"
-#include "sotto/core/errors.hpp"
 #include "data/api/inspect.hpp"
+#include "data/engines/postgresql/libpq.hpp"
 #include "data/engines/spark/engine.hpp"
+#include "sotto/core/errors.hpp"
 
 namespace sotto {
 namespace {
@@ -12,8 +12,11 @@ namespace {
 /// Returns one name for all names of a host: "localhost" for this machine, else lower case. A
 /// socket in an unusual folder keeps its own name, since it may belong to another server.
 std::string canonical_host(const std::string& host) {
-  if (host.empty() || host == "/var/run/postgresql" || host == "/run/postgresql" || host == "/tmp" || host == "::1") return "localhost";
-  if (host.starts_with("127.") && host.find_first_not_of("0123456789.") == std::string::npos) return "localhost";
+  if (host.empty() || host == "/var/run/postgresql" || host == "/run/postgresql" ||
+      host == "/tmp" || host == "::1")
+    return "localhost";
+  if (host.starts_with("127.") && host.find_first_not_of("0123456789.") == std::string::npos)
+    return "localhost";
   if (host.starts_with('/') || host.starts_with('@')) return host;
   std::string lower;
   for (const char c : host) lower += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
@@ -45,11 +48,14 @@ PostgresAddress postgres_address(const PostgresSource& source) {
   const auto& library = data_detail::libpq();
   const char* const names[] = {"dbname", nullptr};
   const char* const values[] = {source.connection.c_str(), nullptr};
-  const std::unique_ptr<PGconn, void (*)(PGconn*)> connection(library.connectStartParams(names, values, 1), library.finish);
+  const std::unique_ptr<PGconn, void (*)(PGconn*)> connection(
+      library.connectStartParams(names, values, 1), library.finish);
   if (!connection) throw std::bad_alloc();
   PostgresAddress parsed;
-  const std::unique_ptr<PQconninfoOption, void (*)(PQconninfoOption*)> options(library.conninfo(connection.get()), library.conninfoFree);
-  for (const auto* option = options.get(); option != nullptr && option->keyword != nullptr; ++option) {
+  const std::unique_ptr<PQconninfoOption, void (*)(PQconninfoOption*)> options(
+      library.conninfo(connection.get()), library.conninfoFree);
+  for (const auto* option = options.get(); option != nullptr && option->keyword != nullptr;
+       ++option) {
     const std::string keyword = option->keyword;
     const std::string value = option->val == nullptr ? "" : option->val;
     if (keyword == "host") parsed.host = value;
@@ -60,7 +66,9 @@ PostgresAddress postgres_address(const PostgresSource& source) {
   }
   if (parsed.database.empty()) parsed.database = parsed.user;
   if (!parsed.database.empty()) return parsed;
-  throw InvalidValue("the connection to PostgreSQL cannot be parsed: write \"host=… dbname=…\", a service, or a URI");
+  throw InvalidValue(
+      "the connection to PostgreSQL cannot be parsed: write \"host=… dbname=…\", a service, or a "
+      "URI");
 }
 
 std::string identity_of(const PostgresSource& source) {
@@ -72,8 +80,10 @@ std::string identity_of(const PostgresSource& source) {
     hosts += (start == 0 ? "" : ",") + canonical_host(names.substr(start, end - start));
     start = end + 1;
   }
-  const std::string table = source.table.find('.') == std::string::npos ? "public." + source.table : source.table;
-  return "postgresql:" + hosts + ":" + (server.port.empty() ? "5432" : server.port) + "/" + server.database + "/" + table;
+  const std::string table =
+      source.table.find('.') == std::string::npos ? "public." + source.table : source.table;
+  return "postgresql:" + hosts + ":" + (server.port.empty() ? "5432" : server.port) + "/" +
+         server.database + "/" + table;
 }
 
 std::string identity_of(const SparkSource& source) {
@@ -91,7 +101,8 @@ std::string identity_of(const SparkSource& source) {
     what = "path:" + path;
   } else {
     for (char& c : what) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    if (what.starts_with("spark_catalog.")) what = what.substr(std::string("spark_catalog.").size());
+    if (what.starts_with("spark_catalog."))
+      what = what.substr(std::string("spark_catalog.").size());
     if (what.find('.') == std::string::npos) what = "default." + what;
   }
   const std::string host = address.host == "[::1]" ? "::1" : address.host;

@@ -5,14 +5,14 @@
 #include <cmath>
 #include <map>
 
-#include "data/sql/dialect.hpp"
-#include "data/engines/engines.hpp"
-#include "data/engines/images/idx.hpp"
-#include "data/engines/images/engine.hpp"
-#include "data/records/layout.hpp"
-#include "sotto/core/errors.hpp"
 #include "core/api/join.hpp"
 #include "data/api/survey.hpp"
+#include "data/engines/engines.hpp"
+#include "data/engines/images/engine.hpp"
+#include "data/engines/images/idx.hpp"
+#include "data/records/layout.hpp"
+#include "data/sql/dialect.hpp"
+#include "sotto/core/errors.hpp"
 
 namespace sotto {
 namespace {
@@ -28,11 +28,15 @@ std::vector<std::string> flag_names(const std::vector<Column>& columns) {
 }
 
 /// Returns SQL, after a comma, that counts the rows for which the condition is true.
-std::string count_if(const std::string& condition) { return ", CAST(COALESCE(SUM(CASE WHEN " + condition + " THEN 1 ELSE 0 END), 0) AS BIGINT)"; }
+std::string count_if(const std::string& condition) {
+  return ", CAST(COALESCE(SUM(CASE WHEN " + condition + " THEN 1 ELSE 0 END), 0) AS BIGINT)";
+}
 
 /// Returns the declared values as an SQL list.
 std::string value_list(const ExpectedColumn& column, Dialect dialect) {
-  const auto text_of = [&](const Value& value) { return literal(value, column.column.type, dialect); };
+  const auto text_of = [&](const Value& value) {
+    return literal(value, column.column.type, dialect);
+  };
   return "(" + join(column.values, ", ", text_of) + ")";
 }
 
@@ -58,7 +62,8 @@ Spread spread_of(const std::map<std::int64_t, std::int64_t>& units) {
 
 class Inspector {
  public:
-  Inspector(const Source& source, const std::vector<ExpectedColumn>& expected, const Limits& limits, const Progress& progress)
+  Inspector(const Source& source, const std::vector<ExpectedColumn>& expected, const Limits& limits,
+            const Progress& progress)
       : expected_(expected), progress_(progress) {
     for (const auto& one : expected_) columns_.push_back(one.column);
     data_detail::check_columns(columns_);
@@ -68,7 +73,8 @@ class Inspector {
     } else if (const auto* spark = std::get_if<SparkSource>(&source)) {
       engine_ = data_detail::open_spark(*spark, columns_, limits, flags_);
     } else {
-      engine_ = data_detail::open_postgresql(std::get<PostgresSource>(source), columns_, limits, flags_);
+      engine_ =
+          data_detail::open_postgresql(std::get<PostgresSource>(source), columns_, limits, flags_);
     }
   }
 
@@ -80,16 +86,24 @@ class Inspector {
     std::string outer = "COUNT(*)";
     for (std::size_t i = 0; i < columns_.size(); ++i) {
       const std::string n = std::to_string(i);
-      inner += (i == 0 ? "" : ", ") + cleaned(columns_[i], dialect) + " AS c" + n + ", " + sql.name(columns_[i].name) + " IS NULL AS n" + n + ", " +
-               sql.name(flags_[i]) + " AS m" + n;
-      outer += count_if("m" + n + " OR (NOT n" + n + " AND c" + n + " IS NULL)") + count_if("n" + n + " AND NOT m" + n);
+      inner += (i == 0 ? "" : ", ") + cleaned(columns_[i], dialect) + " AS c" + n + ", " +
+               sql.name(columns_[i].name) + " IS NULL AS n" + n + ", " + sql.name(flags_[i]) +
+               " AS m" + n;
+      outer += count_if("m" + n + " OR (NOT n" + n + " AND c" + n + " IS NULL)") +
+               count_if("n" + n + " AND NOT m" + n);
       const std::string x = sql.cast("c" + n, Type::real);
       const bool is_number = columns_[i].type == Type::integer || columns_[i].type == Type::real;
-      outer += expected_[i].lower && is_number ? count_if(x + " < " + sql.real(*expected_[i].lower)) : ", CAST(0 AS BIGINT)";
-      outer += expected_[i].upper && is_number ? count_if(x + " > " + sql.real(*expected_[i].upper)) : ", CAST(0 AS BIGINT)";
-      outer += expected_[i].values.empty() ? ", CAST(0 AS BIGINT)" : count_if("c" + n + " NOT IN " + value_list(expected_[i], dialect));
+      outer += expected_[i].lower && is_number ? count_if(x + " < " + sql.real(*expected_[i].lower))
+                                               : ", CAST(0 AS BIGINT)";
+      outer += expected_[i].upper && is_number ? count_if(x + " > " + sql.real(*expected_[i].upper))
+                                               : ", CAST(0 AS BIGINT)";
+      outer += expected_[i].values.empty()
+                   ? ", CAST(0 AS BIGINT)"
+                   : count_if("c" + n + " NOT IN " + value_list(expected_[i], dialect));
     }
-    const Rows rows = engine_->query("SELECT " + outer + " FROM (SELECT " + inner + " FROM " + engine_->table() + ") AS t", progress_);
+    const Rows rows = engine_->query(
+        "SELECT " + outer + " FROM (SELECT " + inner + " FROM " + engine_->table() + ") AS t",
+        progress_);
     inspection.records = number(rows.at(0, 0));
     inspection.malformed = data_detail::malformed_records(*engine_);
     for (std::size_t i = 0; i < columns_.size(); ++i) {
@@ -110,8 +124,11 @@ class Inspector {
       inspection.values_a_unit.emplace_back();
       if (expected_[i].values.empty() || i == unit) continue;
       const std::string c = cleaned(columns_[i], engine_->dialect());
-      const std::string declared = "CASE WHEN " + c + " IN " + value_list(expected_[i], engine_->dialect()) + " THEN " + c + " END";
-      inspection.values_a_unit.back() = spread_of(units_by_number(u, declared, "COUNT(DISTINCT v)"));
+      const std::string declared = "CASE WHEN " + c + " IN " +
+                                   value_list(expected_[i], engine_->dialect()) + " THEN " + c +
+                                   " END";
+      inspection.values_a_unit.back() =
+          spread_of(units_by_number(u, declared, "COUNT(DISTINCT v)"));
     }
   }
 
@@ -122,11 +139,13 @@ class Inspector {
     const std::string value = cleaned(columns_[column], dialect);
     std::vector<std::pair<std::string, std::int64_t>> commonest;
     try {
-      const Rows rows =
-          engine_->query("SELECT " + as_text("v", dialect) + " AS t, COUNT(*) AS n FROM (SELECT " + value + " AS v FROM " + engine_->table() +
-                             ") AS t WHERE v NOT IN " + value_list(expected_[column], dialect) + " GROUP BY v ORDER BY n DESC, t LIMIT 3",
-                         progress_);
-      for (std::size_t i = 0; i < rows.size(); ++i) commonest.emplace_back(std::get<std::string>(rows.at(i, 0)), number(rows.at(i, 1)));
+      const Rows rows = engine_->query(
+          "SELECT " + as_text("v", dialect) + " AS t, COUNT(*) AS n FROM (SELECT " + value +
+              " AS v FROM " + engine_->table() + ") AS t WHERE v NOT IN " +
+              value_list(expected_[column], dialect) + " GROUP BY v ORDER BY n DESC, t LIMIT 3",
+          progress_);
+      for (std::size_t i = 0; i < rows.size(); ++i)
+        commonest.emplace_back(std::get<std::string>(rows.at(i, 0)), number(rows.at(i, 1)));
     } catch (const OutOfMemory&) {
       commonest.clear();
     }
@@ -135,16 +154,21 @@ class Inspector {
 
   /// Returns the number of units for each value of a number that units have. If the memory is not
   /// enough, counts one part of the units at a time, by a hash of their names.
-  std::map<std::int64_t, std::int64_t> units_by_number(const std::string& unit, const std::string& value, const std::string& number_of_unit) {
+  std::map<std::int64_t, std::int64_t> units_by_number(const std::string& unit,
+                                                       const std::string& value,
+                                                       const std::string& number_of_unit) {
     for (std::int64_t parts = 1;; parts *= 4) {
       try {
         std::map<std::int64_t, std::int64_t> all;
         for (std::int64_t part = 0; part < parts; ++part) {
-          std::string sql = "SELECT n, COUNT(*) FROM (SELECT " + number_of_unit + " AS n FROM (SELECT " + unit + " AS u, " + value + " AS v FROM " +
+          std::string sql = "SELECT n, COUNT(*) FROM (SELECT " + number_of_unit +
+                            " AS n FROM (SELECT " + unit + " AS u, " + value + " AS v FROM " +
                             engine_->table() + ") AS t WHERE u IS NOT NULL";
-          if (parts > 1) sql += " AND hash(u, 7) % " + std::to_string(parts) + " = " + std::to_string(part);
+          if (parts > 1)
+            sql += " AND hash(u, 7) % " + std::to_string(parts) + " = " + std::to_string(part);
           const Rows rows = engine_->query(sql + " GROUP BY u) AS units GROUP BY n", progress_);
-          for (std::size_t i = 0; i < rows.size(); ++i) all[number(rows.at(i, 0))] += number(rows.at(i, 1));
+          for (std::size_t i = 0; i < rows.size(); ++i)
+            all[number(rows.at(i, 0))] += number(rows.at(i, 1));
         }
         return all;
       } catch (const OutOfMemory&) {
@@ -161,13 +185,15 @@ class Inspector {
 };
 
 Inspection inspection_of(const IdxSource& images, const std::vector<ExpectedColumn>& columns) {
-  const data_detail::ImageEngine engine(images, {columns.at(0).column}, {});  // throws if the files do not fit
+  const data_detail::ImageEngine engine(images, {columns.at(0).column},
+                                        {});  // throws if the files do not fit
   const std::vector<Value>& values = columns.front().values;
   Inspection inspection;
   inspection.columns.resize(1);
   for (const unsigned char label : data_detail::read_labels(images)) {
     ++inspection.records;
-    const bool is_listed = values.empty() || std::find(values.begin(), values.end(), Value(std::int64_t{label})) != values.end();
+    const bool is_listed = values.empty() || std::find(values.begin(), values.end(),
+                                                       Value(std::int64_t{label})) != values.end();
     if (!is_listed) ++inspection.columns.front().unlisted;
   }
   inspection.units = inspection.records;
@@ -178,7 +204,9 @@ Inspection inspection_of(const IdxSource& images, const std::vector<ExpectedColu
 
 }  // namespace
 
-std::vector<Column> infer_columns(const Source& source, const Limits& limits) { return survey(source, limits).columns; }
+std::vector<Column> infer_columns(const Source& source, const Limits& limits) {
+  return survey(source, limits).columns;
+}
 
 std::string infer_records(const FileSource& source) {
   const auto format = data_detail::format_of(source);
@@ -186,15 +214,20 @@ std::string infer_records(const FileSource& source) {
   FileSource by_lines = source;
   by_lines.records = "lines";
   const data_detail::File file(source.path);
-  const auto quotes = data_detail::find_quotes(file, data_detail::record_format_of(file, by_lines).separator);
+  const auto quotes =
+      data_detail::find_quotes(file, data_detail::record_format_of(file, by_lines).separator);
   if (!quotes.crossing) return "";
   return quotes.unsound ? "lines" : "quoted";
 }
 
-Inspection inspect(const Source& source, const std::vector<ExpectedColumn>& columns, const std::string& unit, const Limits& limits,
-                   const Progress& progress) {
-  const auto place = std::find_if(columns.begin(), columns.end(), [&](const ExpectedColumn& one) { return one.column.name == unit; });
-  if (!unit.empty() && place == columns.end()) throw InvalidValue("the unit \"" + unit + "\" is not a declared column: declare it, or name another column");
+Inspection inspect(const Source& source, const std::vector<ExpectedColumn>& columns,
+                   const std::string& unit, const Limits& limits, const Progress& progress) {
+  const auto place = std::find_if(columns.begin(), columns.end(), [&](const ExpectedColumn& one) {
+    return one.column.name == unit;
+  });
+  if (!unit.empty() && place == columns.end())
+    throw InvalidValue("the unit \"" + unit +
+                       "\" is not a declared column: declare it, or name another column");
   if (const auto* images = std::get_if<IdxSource>(&source)) return inspection_of(*images, columns);
   Inspector inspector(source, columns, limits, progress);
   Inspection inspection;

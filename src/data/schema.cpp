@@ -29,7 +29,8 @@ Type parse_type(const std::string& name) {
   for (const auto& [type, word] : names) {
     if (name == word) return type;
   }
-  throw InvalidValue("\"" + name + "\" is not a type: write boolean, integer, real, text, date or timestamp");
+  throw InvalidValue("\"" + name +
+                     "\" is not a type: write boolean, integer, real, text, date or timestamp");
 }
 
 Value parse_key(const std::string& text, Type type) {

@@ -5,10 +5,10 @@
 #include <map>
 #include <optional>
 
-#include "data/sql/select.hpp"
 #include "data/engines/engines.hpp"
 #include "data/records/header.hpp"
 #include "data/records/records.hpp"
+#include "data/sql/select.hpp"
 
 namespace sotto {
 namespace {
@@ -58,7 +58,9 @@ FirstRecords first_records(const File& file, const RecordFormat& format, std::ui
       ++counts[record.fields.size()];
     }
   }
-  const auto usual = std::max_element(counts.begin(), counts.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  const auto usual =
+      std::max_element(counts.begin(), counts.end(),
+                       [](const auto& a, const auto& b) { return a.second < b.second; });
   first.usual_fields = usual == counts.end() ? first.names.size() : usual->first;
   return first;
 }
@@ -72,7 +74,9 @@ std::uint64_t byte_order_mark(const File& file) {
 
 void add_columns(const std::vector<InferredColumn>& columns, Survey& survey) {
   for (const InferredColumn& column : columns) {
-    const bool is_new = std::none_of(survey.columns.begin(), survey.columns.end(), [&](const Column& other) { return other.name == column.name; });
+    const bool is_new =
+        std::none_of(survey.columns.begin(), survey.columns.end(),
+                     [&](const Column& other) { return other.name == column.name; });
     if (column.name.empty() || !is_new) continue;
     survey.columns.push_back({column.name, column.type.value_or(Type::text)});
     const bool in_texts = column.has_blanks && survey.columns.back().type == Type::text;
@@ -126,10 +130,14 @@ Survey survey_json(const File& file, const RecordFormat& format) {
       if (!types) continue;
       for (const NamedType& one : *types) {
         if (one.is_nested) {
-          if (std::find(survey.left_out.begin(), survey.left_out.end(), one.name) == survey.left_out.end()) survey.left_out.push_back(one.name);
+          if (std::find(survey.left_out.begin(), survey.left_out.end(), one.name) ==
+              survey.left_out.end())
+            survey.left_out.push_back(one.name);
           continue;
         }
-        auto it = std::find_if(columns.begin(), columns.end(), [&](const InferredColumn& column) { return column.name == one.name; });
+        auto it = std::find_if(columns.begin(), columns.end(), [&](const InferredColumn& column) {
+          return column.name == one.name;
+        });
         if (it == columns.end()) it = columns.insert(columns.end(), {one.name});
         widen(it->type, one.type);
         it->has_blanks = it->has_blanks || one.has_blanks;
@@ -142,17 +150,21 @@ Survey survey_json(const File& file, const RecordFormat& format) {
 }
 
 /// Returns the text columns of a table with spaces or tabs at the ends of texts in its first rows.
-std::vector<std::string> texts_with_blanks(const Source& source, const std::vector<Column>& columns, const Limits& limits) {
+std::vector<std::string> texts_with_blanks(const Source& source, const std::vector<Column>& columns,
+                                           const Limits& limits) {
   std::vector<Column> texts;
-  std::copy_if(columns.begin(), columns.end(), std::back_inserter(texts), [](const Column& column) { return column.type == Type::text; });
+  std::copy_if(columns.begin(), columns.end(), std::back_inserter(texts),
+               [](const Column& column) { return column.type == Type::text; });
   if (texts.empty()) return {};
   const auto engine = open_engine(source, texts, limits);
   const auto& sql = sql_dialect(engine->dialect());
-  const Select first{.columns = {all_columns()}, .from = EngineTable{engine->table()}, .limit = 10'000};
+  const Select first{
+      .columns = {all_columns()}, .from = EngineTable{engine->table()}, .limit = 10'000};
   Select counts{.columns = {}, .from = subquery(first, "first")};
   for (const Column& column : texts) {
     const std::string text = sql.name(column.name);
-    const SqlExpression has_ends = trusted_sql(sql.trimmed(text) + " NOT IN (" + text + ", '')", Binding::comparison);
+    const SqlExpression has_ends =
+        trusted_sql(sql.trimmed(text) + " NOT IN (" + text + ", '')", Binding::comparison);
     counts.columns.push_back(call("COUNT", {case_when({{has_ends, integer(1)}})}));
   }
   const Rows rows = engine->query(print(counts, sql));
@@ -198,7 +210,10 @@ std::string format_by_content(const std::filesystem::path& path) {
   if (first != std::string_view::npos && text[first] == '[') return "json-array";
   const std::string_view line = text.substr(0, text.find('\n'));
   const auto tabs = std::count(line.begin(), line.end(), '\t');
-  return tabs > std::count(line.begin(), line.end(), ',') && tabs > std::count(line.begin(), line.end(), ';') ? "tsv" : "csv";
+  return tabs > std::count(line.begin(), line.end(), ',') &&
+                 tabs > std::count(line.begin(), line.end(), ';')
+             ? "tsv"
+             : "csv";
 }
 
 }  // namespace sotto

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <map>
 
+#include "core/api/join.hpp"
 #include "federated/journal.hpp"
 #include "federated/messages.hpp"
-#include "core/api/join.hpp"
 
 namespace sotto {
 
@@ -30,15 +30,22 @@ struct Seat {
 
 struct Coordinator::State {
   State(const SessionContext& a_context, Primitives& some_primitives, Options some_options)
-      : context(a_context), primitives(some_primitives), options(std::move(some_options)), seats(context.session.members.size()) {
+      : context(a_context),
+        primitives(some_primitives),
+        options(std::move(some_options)),
+        seats(context.session.members.size()) {
     if (options.journal.empty()) return;
     std::filesystem::create_directories(options.journal);
     const std::filesystem::path text = options.journal / "session.json";
-    if (const auto stored = read_messages(text); stored && (stored->size() != 1 || stored->front() != to_text(context.session))) {
-      throw OtherJournal("the folder " + options.journal.string() + " has the journal of " + other_session(*stored));
+    if (const auto stored = read_messages(text);
+        stored && (stored->size() != 1 || stored->front() != to_text(context.session))) {
+      throw OtherJournal("the folder " + options.journal.string() + " has the journal of " +
+                         other_session(*stored));
     }
     write_messages(text, {to_text(context.session)});
-    approvals_file = RecordFile(options.journal / "approvals", [&](char, std::int64_t member, const Bytes& bytes) { approvals[member] = bytes; });
+    approvals_file = RecordFile(
+        options.journal / "approvals",
+        [&](char, std::int64_t member, const Bytes& bytes) { approvals[member] = bytes; });
     while (step < context.session.rounds()) {
       auto transcript = read_messages(transcript_path(step));
       if (!transcript) break;
@@ -52,11 +59,13 @@ struct Coordinator::State {
     try {
       const Session other = parse_session(stored.size() == 1 ? stored.front() : "");
       std::string members;
-      for (const Member& member : other.members) members += (members.empty() ? "" : ", ") + member.name;
+      for (const Member& member : other.members)
+        members += (members.empty() ? "" : ", ") + member.name;
       std::int64_t sums = 0;
       while (sums < other.rounds() && std::filesystem::exists(transcript_path(sums))) ++sums;
-      return "another session: \"" + other.title + "\" of " + join(other.members, ", ", &Member::name) + ", with " + std::to_string(sums) + " of its " +
-             std::to_string(other.rounds()) + (other.rounds() == 1 ? " sum" : " sums");
+      return "another session: \"" + other.title + "\" of " +
+             join(other.members, ", ", &Member::name) + ", with " + std::to_string(sums) +
+             " of its " + std::to_string(other.rounds()) + (other.rounds() == 1 ? " sum" : " sums");
     } catch (const ProtocolError&) {
       return "another session, which cannot be read";
     }
@@ -69,13 +78,17 @@ struct Coordinator::State {
   // Restores a step that an earlier process finished. The transcript is verified as members verify
   // it, since the file may have been changed.
   void restore_step(const std::vector<Bytes>& messages) {
-    if (messages.size() < 2) throw ProtocolError("the transcript " + transcript_path(step).string() + " has fewer than 2 messages: put it back from a backup");
+    if (messages.size() < 2)
+      throw ProtocolError("the transcript " + transcript_path(step).string() +
+                          " has fewer than 2 messages: put it back from a backup");
     round = read_envelope(messages.front()).round;
     RoundCheck check(context, primitives, round, context.session.item_of(step).size);
     check.key_list(messages[0]);
     check.opening(messages[1]);
     for (std::size_t i = 2; i < messages.size(); ++i) check.masked(messages[i]);
-    if (!check.result()) throw ProtocolError("the transcript " + transcript_path(step).string() + " lacks the vectors of some survivors: put it back from a backup");
+    if (!check.result())
+      throw ProtocolError("the transcript " + transcript_path(step).string() +
+                          " lacks the vectors of some survivors: put it back from a backup");
     rounds_of.push_back(round);
     results.push_back(*check.result());
     transcripts.emplace_back();  // empty: the transcript is on the disk
@@ -83,7 +96,9 @@ struct Coordinator::State {
     ++round;
   }
 
-  [[nodiscard]] bool has_all_approvals() const { return static_cast<std::int64_t>(approvals.size()) == context.session.size(); }
+  [[nodiscard]] bool has_all_approvals() const {
+    return static_cast<std::int64_t>(approvals.size()) == context.session.size();
+  }
   [[nodiscard]] bool is_complete() const { return step == context.session.rounds(); }
 
   void report(const std::string& what) const {
@@ -97,7 +112,8 @@ struct Coordinator::State {
   // is one; the file may also have a round that failed and the one after it.
   void begin_round(bool resume) {
     if (is_complete() || failure) return;
-    relay = std::make_unique<RelayRound>(context, primitives, round, context.session.item_of(step).size);
+    relay = std::make_unique<RelayRound>(context, primitives, round,
+                                         context.session.item_of(step).size);
     phase_since.reset();
     if (options.journal.empty()) return;
     const std::filesystem::path path = options.journal / "round";
@@ -108,14 +124,16 @@ struct Coordinator::State {
       if (tag == 'R') {
         Reader reader(bytes);
         round = static_cast<std::int64_t>(reader.number());
-        relay = std::make_unique<RelayRound>(context, primitives, round, context.session.item_of(step).size);
+        relay = std::make_unique<RelayRound>(context, primitives, round,
+                                             context.session.item_of(step).size);
       } else if (tag == 'C') {
         relay->close();
       } else {
         relay->receive(member, bytes);
       }
     });
-    if (is_new) round_file.append('R', -1, Writer().number(static_cast<std::uint64_t>(round)).build());
+    if (is_new)
+      round_file.append('R', -1, Writer().number(static_cast<std::uint64_t>(round)).build());
   }
 
   // Reacts to the end of a phase. Called after every event that may end one.
@@ -140,10 +158,14 @@ struct Coordinator::State {
     results.push_back(*relay->result());
     rounds_of.push_back(round);
     transcripts.push_back(transcript);
-    if (!options.journal.empty() && transcripts.size() > 1) transcripts[transcripts.size() - 2].clear();
+    if (!options.journal.empty() && transcripts.size() > 1)
+      transcripts[transcripts.size() - 2].clear();
     const RoundResult& result = results.back();
-    report("round " + std::to_string(round + 1) + ": the sum of " + std::to_string(result.survivors.size()) + " members" +
-        (result.dropped.empty() ? "" : ", without " + std::to_string(result.dropped.size()) + " who dropped out"));
+    report("round " + std::to_string(round + 1) + ": the sum of " +
+           std::to_string(result.survivors.size()) + " members" +
+           (result.dropped.empty()
+                ? ""
+                : ", without " + std::to_string(result.dropped.size()) + " who dropped out"));
     // Members of this round have the key list already, which is the transcript's first message.
     for (Seat& seat : seats) {
       if (seat.round == round) seat.sent = std::min<std::size_t>(seat.sent, 1);
@@ -165,7 +187,8 @@ struct Coordinator::State {
     round_file.remove();
     ++round;
     // The spare rounds that are left must suffice, with one round for each later step.
-    if (round >= context.session.rounds() + context.session.spare - (context.session.rounds() - 1 - step)) {
+    if (round >=
+        context.session.rounds() + context.session.spare - (context.session.rounds() - 1 - step)) {
       failure = why + "; no spare round is left: make a new session, which is charged anew";
     } else {
       begin_round(false);
@@ -178,7 +201,10 @@ struct Coordinator::State {
   std::int64_t hello(const Bytes& nonce, const Bytes& message) {
     const Envelope envelope = read_signed(context, primitives, message, Kind::hello, -1);
     Reader reader(envelope.body);
-    if (reader.bytes() != nonce) throw ProtocolError(name_of(context, envelope.sender) + " signed another challenge than this connection's: the message was replayed");
+    if (reader.bytes() != nonce)
+      throw ProtocolError(
+          name_of(context, envelope.sender) +
+          " signed another challenge than this connection's: the message was replayed");
     const Bytes approval = reader.bytes();
     const auto member_step = static_cast<std::int64_t>(reader.number());
     reader.end();
@@ -187,14 +213,17 @@ struct Coordinator::State {
       throw ProtocolError(member.name + " did not sign this session");
     }
     if (member_step < 0 || member_step > step) {
-      throw ProtocolError(member.name + " has " + std::to_string(member_step) + " sums, and this coordinator has " + std::to_string(step) +
-                          ": its journal was lost or is an older copy. Put the newest journal back");
+      throw ProtocolError(
+          member.name + " has " + std::to_string(member_step) + " sums, and this coordinator has " +
+          std::to_string(step) +
+          ": its journal was lost or is an older copy. Put the newest journal back");
     }
     if (!approvals.contains(envelope.sender)) {
       approvals[envelope.sender] = approval;
       approvals_file.append('A', envelope.sender, approval);
       approvals_file.sync();
-      report(member.name + " takes part (" + std::to_string(approvals.size()) + " of " + std::to_string(context.session.size()) + ")");
+      report(member.name + " takes part (" + std::to_string(approvals.size()) + " of " +
+             std::to_string(context.session.size()) + ")");
       if (has_all_approvals()) begin_round(false);
     }
     Seat& seat = seats[static_cast<std::size_t>(envelope.sender)];
@@ -207,7 +236,8 @@ struct Coordinator::State {
     const std::int64_t message_round = read_envelope(message).round;
     if (!relay || message_round != round) {
       if (message_round < round) return;  // the message is late: its round is over
-      throw ProtocolError(name_of(context, member) + " sent a message of round " + std::to_string(message_round + 1) + ", which has not begun");
+      throw ProtocolError(name_of(context, member) + " sent a message of round " +
+                          std::to_string(message_round + 1) + ", which has not begun");
     }
     const std::int64_t before = relay->answered();
     const Phase phase = relay->phase();
@@ -217,15 +247,20 @@ struct Coordinator::State {
       report(late.what());
       return;
     }
-    if (relay->phase() != phase || relay->answered() != before) round_file.append('M', member, message);
+    if (relay->phase() != phase || relay->answered() != before)
+      round_file.append('M', member, message);
     advance();
   }
 
-  [[nodiscard]] Bytes start_message(std::int64_t of_round, std::int64_t of_step, bool is_over) const {
-    return unsigned_message(context, Kind::start, of_round, Writer().number(static_cast<std::uint64_t>(of_step)).number(is_over ? 1 : 0, 1).build());
+  [[nodiscard]] Bytes start_message(std::int64_t of_round, std::int64_t of_step,
+                                    bool is_over) const {
+    return unsigned_message(
+        context, Kind::start, of_round,
+        Writer().number(static_cast<std::uint64_t>(of_step)).number(is_over ? 1 : 0, 1).build());
   }
 
-  [[nodiscard]] Bytes transcript_message(std::int64_t of_step, std::size_t number, std::size_t& count) {
+  [[nodiscard]] Bytes transcript_message(std::int64_t of_step, std::size_t number,
+                                         std::size_t& count) {
     // Older transcripts are on the disk. The one that was read last stays in memory.
     if (transcripts[static_cast<std::size_t>(of_step)].empty()) {
       if (read_step != of_step) {
@@ -289,12 +324,14 @@ struct Coordinator::State {
     const double deadline = static_cast<double>(context.session.deadline);
     bool somebody_may_answer = false;
     for (std::size_t i = 0; i < seats.size(); ++i) {
-      somebody_may_answer = somebody_may_answer || (seats[i].connected && relay->waits_for(static_cast<std::int64_t>(i)));
+      somebody_may_answer = somebody_may_answer ||
+                            (seats[i].connected && relay->waits_for(static_cast<std::int64_t>(i)));
     }
     const double waited = now - *phase_since;
     // Close early if the threshold is reached and nobody who is connected is missing. Members that
     // lost their connection get a short time to come back.
-    const bool enough = relay->answered() >= context.session.threshold && !somebody_may_answer && waited >= std::min(5.0, deadline / 4);
+    const bool enough = relay->answered() >= context.session.threshold && !somebody_may_answer &&
+                        waited >= std::min(5.0, deadline / 4);
     if (waited < deadline && !enough) return;
     round_file.append('C', -1, "");
     relay->close();
@@ -303,7 +340,8 @@ struct Coordinator::State {
 
   [[nodiscard]] bool is_over() const {
     if (!failure && !is_complete()) return false;
-    if (std::all_of(seats.begin(), seats.end(), [](const Seat& seat) { return seat.has_end; })) return true;
+    if (std::all_of(seats.begin(), seats.end(), [](const Seat& seat) { return seat.has_end; }))
+      return true;
     return over_since && last_tick - *over_since >= static_cast<double>(context.session.deadline);
   }
 
@@ -316,8 +354,9 @@ struct Coordinator::State {
   Phase known_phase = Phase::keys;
   std::int64_t round = 0;
   std::int64_t step = 0;
-  std::vector<std::int64_t> rounds_of;          // the round of each finished step
-  std::vector<std::vector<Bytes>> transcripts;  // of each finished step; empty if only the disk has it
+  std::vector<std::int64_t> rounds_of;  // the round of each finished step
+  std::vector<std::vector<Bytes>>
+      transcripts;  // of each finished step; empty if only the disk has it
   std::vector<RoundResult> results;
   std::vector<Bytes> read_transcript;
   std::int64_t read_step = -1;
@@ -333,14 +372,22 @@ Coordinator::Coordinator(const SessionContext& context, Primitives& primitives, 
 }
 Coordinator::~Coordinator() = default;
 
-Bytes Coordinator::challenge(const Bytes& nonce) const { return unsigned_message(state_->context, Kind::challenge, -1, nonce); }
-std::int64_t Coordinator::hello(const Bytes& nonce, const Bytes& message) { return state_->hello(nonce, message); }
+Bytes Coordinator::challenge(const Bytes& nonce) const {
+  return unsigned_message(state_->context, Kind::challenge, -1, nonce);
+}
+std::int64_t Coordinator::hello(const Bytes& nonce, const Bytes& message) {
+  return state_->hello(nonce, message);
+}
 void Coordinator::on_connect(std::int64_t member) {
   state_->seats.at(static_cast<std::size_t>(member)).connected = true;
   state_->wake();
 }
-void Coordinator::on_disconnect(std::int64_t member) { state_->seats.at(static_cast<std::size_t>(member)).connected = false; }
-void Coordinator::on_message(std::int64_t member, const Bytes& message) { state_->on_message(member, message); }
+void Coordinator::on_disconnect(std::int64_t member) {
+  state_->seats.at(static_cast<std::size_t>(member)).connected = false;
+}
+void Coordinator::on_message(std::int64_t member, const Bytes& message) {
+  state_->on_message(member, message);
+}
 std::optional<Bytes> Coordinator::next_for(std::int64_t member) { return state_->next_for(member); }
 void Coordinator::tick(double now) { state_->tick(now); }
 bool Coordinator::is_over() const { return state_->is_over(); }

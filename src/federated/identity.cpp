@@ -19,7 +19,8 @@ namespace {
 constexpr const char* key_schema = "sotto.member-key/1";
 constexpr const char* card_schema = "sotto.member/1";
 
-// Reads hexadecimal digits; empty if one of them is none. A last digit without a partner is ignored.
+// Reads hexadecimal digits; empty if one of them is none. A last digit without a partner is
+// ignored.
 Bytes bytes_of_digits(const std::string& text) {
   static constexpr std::string_view digits = "0123456789abcdef";
   Bytes bytes;
@@ -32,7 +33,9 @@ Bytes bytes_of_digits(const std::string& text) {
   return bytes;
 }
 
-[[noreturn]] void fail(const std::filesystem::path& path) { throw std::runtime_error("cannot write " + path.string() + ": " + std::strerror(errno)); }
+[[noreturn]] void fail(const std::filesystem::path& path) {
+  throw std::runtime_error("cannot write " + path.string() + ": " + std::strerror(errno));
+}
 
 // Writes and syncs a file that only its owner may read. O_NOFOLLOW: a symbolic link must not direct
 // a key into another file.
@@ -73,45 +76,67 @@ void write_durably(const std::filesystem::path& path, const std::string& text) {
 
 MemberKey make_member_key(const std::string& name) {
   require_plain_name(name, "a member's name");
-  if (name.empty() || name.size() > 100) throw InvalidValue("a member's name has 1 to 100 characters, and this one has " + std::to_string(name.size()));
+  if (name.empty() || name.size() > 100)
+    throw InvalidValue("a member's name has 1 to 100 characters, and this one has " +
+                       std::to_string(name.size()));
   return {name, signing_seed(), make_tls_identity()};
 }
 
 void write_key(const std::filesystem::path& path, const MemberKey& key) {
   if (std::filesystem::exists(path))
-    throw std::runtime_error(path.string() + " exists already, and a key is never overwritten: type another name, or use this key");
-  const Json json{
-      {"schema", key_schema}, {"name", key.name}, {"seed", hexadecimal(key.seed)}, {"tls_key", key.tls.key}, {"certificate", key.tls.certificate}};
+    throw std::runtime_error(
+        path.string() +
+        " exists already, and a key is never overwritten: type another name, or use this key");
+  const Json json{{"schema", key_schema},
+                  {"name", key.name},
+                  {"seed", hexadecimal(key.seed)},
+                  {"tls_key", key.tls.key},
+                  {"certificate", key.tls.certificate}};
   write_synced(path, json.dump() + "\n", O_EXCL);
   sync_folder_of(path);
 }
 
 MemberKey read_key(const std::filesystem::path& path) {
   struct stat about {};
-  if (stat(path.c_str(), &about) != 0) throw std::runtime_error("there is no key file " + path.string() + ": give the path of the file that enroll made");
+  if (stat(path.c_str(), &about) != 0)
+    throw std::runtime_error("there is no key file " + path.string() +
+                             ": give the path of the file that enroll made");
   // Somebody who could read the key could sign in the member's name.
-  if ((about.st_mode & 077U) != 0) throw ProtocolError("other users may read the key " + path.string() + ": type chmod 600 " + path.string());
+  if ((about.st_mode & 077U) != 0)
+    throw ProtocolError("other users may read the key " + path.string() + ": type chmod 600 " +
+                        path.string());
   try {
     const Json json = Json::parse(read_text(path));
     if (json["schema"] == key_schema) {
-      MemberKey key{json["name"].text(), bytes_of_digits(json["seed"].text()), {json["tls_key"].text(), json["certificate"].text()}};
+      MemberKey key{json["name"].text(),
+                    bytes_of_digits(json["seed"].text()),
+                    {json["tls_key"].text(), json["certificate"].text()}};
       if (key.seed.size() == 32) return key;
     }
   } catch (const JsonError&) {
   }
-  throw ProtocolError(path.string() + " is not a member's key file: enroll makes one, NAME.member.key");
+  throw ProtocolError(path.string() +
+                      " is not a member's key file: enroll makes one, NAME.member.key");
 }
 
-Member card_of(const MemberKey& key) { return {key.name, signing_public_key(key.seed), key.tls.certificate}; }
+Member card_of(const MemberKey& key) {
+  return {key.name, signing_public_key(key.seed), key.tls.certificate};
+}
 
 std::string to_text(const Member& member) {
-  return Json({{"schema", card_schema}, {"name", member.name}, {"key", member.key}, {"certificate", member.certificate}}).dump() + "\n";
+  return Json({{"schema", card_schema},
+               {"name", member.name},
+               {"key", member.key},
+               {"certificate", member.certificate}})
+             .dump() +
+         "\n";
 }
 
 Member parse_card(const std::string& text) {
   try {
     const Json json = Json::parse(text);
-    if (json["schema"] == card_schema) return {json["name"].text(), json["key"].text(), json["certificate"].text()};
+    if (json["schema"] == card_schema)
+      return {json["name"].text(), json["key"].text(), json["certificate"].text()};
   } catch (const JsonError&) {
   }
   throw ProtocolError("this is not a member's card: enroll makes one, NAME.member.json");
@@ -120,26 +145,34 @@ Member parse_card(const std::string& text) {
 Enrollment enroll(const std::string& name, const std::filesystem::path& folder) {
   const MemberKey key = make_member_key(name);
   if (name.find_first_of("/\\") != std::string::npos || name.front() == '.')
-    throw InvalidValue("the name '" + name + "' cannot be a file name: leave out /, \\ and a . in front");
-  Enrollment enrollment{folder / (name + ".member.key"), folder / (name + ".member.json"), card_of(key)};
+    throw InvalidValue("the name '" + name +
+                       "' cannot be a file name: leave out /, \\ and a . in front");
+  Enrollment enrollment{folder / (name + ".member.key"), folder / (name + ".member.json"),
+                        card_of(key)};
   write_key(enrollment.key_file, key);
   write_durably(enrollment.card_file, to_text(enrollment.card));
   return enrollment;
 }
 
 MemberFolder::MemberFolder(const std::filesystem::path& key, const SessionContext& context)
-    : folder_(std::filesystem::path(key).replace_extension(".sessions") / hexadecimal(context.hash).substr(0, 32)) {}
+    : folder_(std::filesystem::path(key).replace_extension(".sessions") /
+              hexadecimal(context.hash).substr(0, 32)) {}
 
 void MemberFolder::lock(const std::string& ledger) {
   auto lock = LockFile::try_lock(folder_ / "lock");
-  if (!lock) throw std::runtime_error("another process takes part in this session with this key (it holds " + (folder_ / "lock").string() + "): stop one of the two");
+  if (!lock)
+    throw std::runtime_error("another process takes part in this session with this key (it holds " +
+                             (folder_ / "lock").string() + "): stop one of the two");
   lock_ = std::move(lock);
   const std::filesystem::path payer = folder_ / "ledger";
   if (!std::filesystem::exists(payer)) {
     has_bound_ledger_ = true;
     write_durably(payer, ledger);
   }
-  if (read_text(payer) != ledger) throw std::runtime_error("another ledger, with the id in " + payer.string() + ", pays for this session, since this member took part with it before: use that ledger");
+  if (read_text(payer) != ledger)
+    throw std::runtime_error(
+        "another ledger, with the id in " + payer.string() +
+        ", pays for this session, since this member took part with it before: use that ledger");
 }
 
 void MemberFolder::release_ledger() {
@@ -160,7 +193,9 @@ Participant::Participant(const Session& session, const std::filesystem::path& ke
       self(member_with(session, signing_public_key(key.seed))),
       primitives(real_primitives(session.bits, key.seed)),
       folder_(key_file, context) {
-  if (!folder_.is_approved()) throw NotApproved(session.members[static_cast<std::size_t>(self)].name + " has not agreed to this session: approve it first");
+  if (!folder_.is_approved())
+    throw NotApproved(session.members[static_cast<std::size_t>(self)].name +
+                      " has not agreed to this session: approve it first");
 }
 
 }  // namespace sotto

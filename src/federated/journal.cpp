@@ -9,13 +9,15 @@
 #include <limits>
 #include <utility>
 
-#include "federated/messages.hpp"
 #include "core/api/file.hpp"
+#include "federated/messages.hpp"
 
 namespace sotto::federated_detail {
 namespace {
 
-[[noreturn]] void fail(const std::filesystem::path& path) { throw std::runtime_error("cannot write " + path.string() + ": " + std::strerror(errno)); }
+[[noreturn]] void fail(const std::filesystem::path& path) {
+  throw std::runtime_error("cannot write " + path.string() + ": " + std::strerror(errno));
+}
 
 void write_all(int file, const Bytes& bytes, const std::filesystem::path& path) {
   for (std::size_t done = 0; done < bytes.size();) {
@@ -28,7 +30,9 @@ void write_all(int file, const Bytes& bytes, const std::filesystem::path& path) 
 
 std::optional<Bytes> contents(const std::filesystem::path& path) {
   try {
-    return read_text_file(path, std::numeric_limits<std::int64_t>::max());  // no limit: Assembly has limited each message already
+    return read_text_file(
+        path, std::numeric_limits<std::int64_t>::max());  // no limit: Assembly has limited each
+                                                          // message already
   } catch (const FileError& error) {
     if (error.is_absent()) return std::nullopt;
     throw;
@@ -39,7 +43,9 @@ constexpr std::size_t head_size = 1 + 4 + 8;
 
 }  // namespace
 
-RecordFile::RecordFile(std::filesystem::path path, const std::function<void(char, std::int64_t, const Bytes&)>& replay) : path_(std::move(path)) {
+RecordFile::RecordFile(std::filesystem::path path,
+                       const std::function<void(char, std::int64_t, const Bytes&)>& replay)
+    : path_(std::move(path)) {
   if (path_.empty()) return;
   std::size_t complete = 0;  // bytes of complete records
   if (const auto text = contents(path_)) {
@@ -54,9 +60,12 @@ RecordFile::RecordFile(std::filesystem::path path, const std::function<void(char
     }
   }
   file_ = open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  if (file_ < 0 || ftruncate(file_, static_cast<off_t>(complete)) != 0 || lseek(file_, 0, SEEK_END) < 0) fail(path_);
+  if (file_ < 0 || ftruncate(file_, static_cast<off_t>(complete)) != 0 ||
+      lseek(file_, 0, SEEK_END) < 0)
+    fail(path_);
 }
-RecordFile::RecordFile(RecordFile&& other) noexcept : path_(std::move(other.path_)), file_(std::exchange(other.file_, -1)) {}
+RecordFile::RecordFile(RecordFile&& other) noexcept
+    : path_(std::move(other.path_)), file_(std::exchange(other.file_, -1)) {}
 RecordFile& RecordFile::operator=(RecordFile&& other) noexcept {
   close_file();
   path_ = std::move(other.path_);
@@ -71,7 +80,11 @@ void RecordFile::close_file() {
 
 void RecordFile::append(char tag, std::int64_t member, const Bytes& bytes) {
   if (file_ < 0) return;
-  Bytes head = Writer().number(static_cast<unsigned char>(tag), 1).number(static_cast<std::uint64_t>(member), 4).number(bytes.size(), 8).build();
+  Bytes head = Writer()
+                   .number(static_cast<unsigned char>(tag), 1)
+                   .number(static_cast<std::uint64_t>(member), 4)
+                   .number(bytes.size(), 8)
+                   .build();
   write_all(file_, head += bytes, path_);
 }
 void RecordFile::sync() {

@@ -17,7 +17,8 @@ class RecordFile {
   RecordFile() = default;
   /// Calls `replay` with every complete record of the file, drops a last record that a crash cut
   /// off, and opens the file for appending.
-  RecordFile(std::filesystem::path path, const std::function<void(char tag, std::int64_t member, const Bytes& bytes)>& replay);
+  RecordFile(std::filesystem::path path,
+             const std::function<void(char tag, std::int64_t member, const Bytes& bytes)>& replay);
   RecordFile(RecordFile&& other) noexcept;
   RecordFile& operator=(RecordFile&& other) noexcept;
   ~RecordFile();

@@ -51,11 +51,14 @@ struct Stopped : std::runtime_error {
 // One member in one session, over any number of connections.
 class Participation final : public RoundJournal {
  public:
-  Participation(const Membership& membership, MemberStore& store, MemberWork& work) : m_(membership), store_(store), work_(work) {
+  Participation(const Membership& membership, MemberStore& store, MemberWork& work)
+      : m_(membership), store_(store), work_(work) {
     if (const auto bytes = store.last_state()) {
       state_ = read_state(*bytes);
       work.resume(state_.progress);
-      if (!state_.round.empty()) round_ = std::make_unique<MemberRound>(m_.context, m_.self, m_.primitives, *this, state_.round);
+      if (!state_.round.empty())
+        round_ =
+            std::make_unique<MemberRound>(m_.context, m_.self, m_.primitives, *this, state_.round);
     } else {
       state_.progress = work.progress();
     }
@@ -68,7 +71,9 @@ class Participation final : public RoundJournal {
 
   // Reports progress. Returns false if the caller wants to stop.
   bool report(const std::string& what) const {
-    return !m_.on_progress || m_.on_progress(what, static_cast<double>(state_.steps) / static_cast<double>(m_.context.session.rounds()));
+    return !m_.on_progress ||
+           m_.on_progress(what, static_cast<double>(state_.steps) /
+                                    static_cast<double>(m_.context.session.rounds()));
   }
 
   // Uses one connection. Returns true after the last sum; throws LinkLost if the connection breaks.
@@ -76,11 +81,13 @@ class Participation final : public RoundJournal {
     greet(link);
     observed_.reset();
     while (true) {
-      if (!report(waiting_ ? "waiting for " + *waiting_ : "waiting for the coordinator")) throw Stopped("stopped");
+      if (!report(waiting_ ? "waiting for " + *waiting_ : "waiting for the coordinator"))
+        throw Stopped("stopped");
       const auto message = link.receive(std::chrono::milliseconds(500));
       if (!message) {
         if (Clock::now() - last_message_ > m_.patience)
-          throw LinkLost("the coordinator sent no message for " + std::to_string(m_.patience.count()) + " seconds");
+          throw LinkLost("the coordinator sent no message for " +
+                         std::to_string(m_.patience.count()) + " seconds");
         continue;
       }
       last_message_ = Clock::now();
@@ -101,25 +108,36 @@ class Participation final : public RoundJournal {
     std::optional<Bytes> challenge;
     while (!challenge) {
       challenge = link.receive(std::chrono::milliseconds(500));
-      if (!challenge && Clock::now() - started > std::chrono::seconds(30)) throw LinkLost("the coordinator sent no challenge for 30 seconds");
+      if (!challenge && Clock::now() - started > std::chrono::seconds(30))
+        throw LinkLost("the coordinator sent no challenge for 30 seconds");
     }
     const Bytes nonce = read_unsigned(m_.context, *challenge, Kind::challenge, -1).body;
-    if (nonce.size() != 32) throw ProtocolError("the coordinator's challenge has " + std::to_string(nonce.size()) + " bytes instead of 32");
+    if (nonce.size() != 32)
+      throw ProtocolError("the coordinator's challenge has " + std::to_string(nonce.size()) +
+                          " bytes instead of 32");
     const Bytes approval = m_.primitives.sign(approval_text(to_text(m_.context.session)));
-    const Bytes body = Writer().bytes(nonce).bytes(approval).number(static_cast<std::uint64_t>(state_.steps)).build();
+    const Bytes body = Writer()
+                           .bytes(nonce)
+                           .bytes(approval)
+                           .number(static_cast<std::uint64_t>(state_.steps))
+                           .build();
     link.send(signed_message(m_.context, m_.primitives, m_.self, Kind::hello, -1, body));
   }
 
   // Verifies that every member has signed this session, with all its terms. Before that no round
   // begins: a coordinator could otherwise give other members weaker terms.
   void check_approvals(const Bytes& message) {
-    const auto approvals = read_named(read_unsigned(m_.context, message, Kind::approvals, -1).body, m_.context.session.size());
-    if (static_cast<std::int64_t>(approvals.size()) != m_.context.session.size()) throw ProtocolError("the coordinator shows " + std::to_string(approvals.size()) + " signatures of the session, which has " +
+    const auto approvals = read_named(read_unsigned(m_.context, message, Kind::approvals, -1).body,
+                                      m_.context.session.size());
+    if (static_cast<std::int64_t>(approvals.size()) != m_.context.session.size())
+      throw ProtocolError("the coordinator shows " + std::to_string(approvals.size()) +
+                          " signatures of the session, which has " +
                           std::to_string(m_.context.session.size()) + " members");
     const std::string text = approval_text(to_text(m_.context.session));
     for (const NamedBytes& one : approvals) {
       const Member& member = m_.context.session.members[static_cast<std::size_t>(one.member)];
-      if (!m_.primitives.is_signed(text, one.bytes, member.key)) throw ProtocolError("the session is not signed with the key of " + member.name);
+      if (!m_.primitives.is_signed(text, one.bytes, member.key))
+        throw ProtocolError("the session is not signed with the key of " + member.name);
     }
     approved_ = true;
   }
@@ -127,16 +145,20 @@ class Participation final : public RoundJournal {
   // Starts, resumes or observes a round.
   void start(const Bytes& message, Link& link) {
     const Envelope envelope = read_envelope(message);
-    if (envelope.session != m_.context.hash) throw ProtocolError("the coordinator starts a round of another session");
+    if (envelope.session != m_.context.hash)
+      throw ProtocolError("the coordinator starts a round of another session");
     Reader reader(envelope.body);
     const auto step = static_cast<std::int64_t>(reader.number());
     const bool is_over = reader.number(1) != 0;
     reader.end();
     const Session& session = m_.context.session;
-    if (!approved_) throw ProtocolError("the coordinator starts a round before it showed the signatures of all members under the session");
+    if (!approved_)
+      throw ProtocolError(
+          "the coordinator starts a round before it showed the signatures of all members under the "
+          "session");
     if (step != state_.steps || step >= session.rounds()) {
-      throw ProtocolError("the coordinator starts step " + std::to_string(step + 1) + ", and this member is at step " +
-                          std::to_string(state_.steps + 1));
+      throw ProtocolError("the coordinator starts step " + std::to_string(step + 1) +
+                          ", and this member is at step " + std::to_string(state_.steps + 1));
     }
     observed_.reset();
     waiting_ = "round " + std::to_string(envelope.round + 1);
@@ -146,17 +168,21 @@ class Participation final : public RoundJournal {
     }
     if (is_over) {  // this member was absent: it verifies the sum of the others
       observed_round_ = envelope.round;
-      observed_ = std::make_unique<RoundCheck>(m_.context, m_.primitives, envelope.round, session.item_of(step).size);
+      observed_ = std::make_unique<RoundCheck>(m_.context, m_.primitives, envelope.round,
+                                               session.item_of(step).size);
       return;
     }
     // A vector is sent in one round only, and no more rounds are run than the session's plan has
     // paid for.
     if (envelope.round <= state_.last_round || envelope.round >= session.rounds() + session.spare) {
-      throw ProtocolError("the coordinator starts round " + std::to_string(envelope.round + 1) + ", but rounds after " + std::to_string(state_.last_round + 1) + " and up to " +
-                          std::to_string(session.rounds() + session.spare) + " are allowed");
+      throw ProtocolError("the coordinator starts round " + std::to_string(envelope.round + 1) +
+                          ", but rounds after " + std::to_string(state_.last_round + 1) +
+                          " and up to " + std::to_string(session.rounds() + session.spare) +
+                          " are allowed");
     }
     state_.last_round = envelope.round;
-    round_ = std::make_unique<MemberRound>(m_.context, m_.self, m_.primitives, *this, envelope.round, session.item_of(step).size);
+    round_ = std::make_unique<MemberRound>(m_.context, m_.self, m_.primitives, *this,
+                                           envelope.round, session.item_of(step).size);
     link.send(round_->keys());
   }
 
@@ -169,7 +195,9 @@ class Participation final : public RoundJournal {
     } else if (kind == Kind::masked) {
       observed_->masked(message);
     } else {
-      throw ProtocolError("the coordinator sent a message of kind " + std::to_string(static_cast<int>(kind)) + ", which does not belong to a finished round");
+      throw ProtocolError("the coordinator sent a message of kind " +
+                          std::to_string(static_cast<int>(kind)) +
+                          ", which does not belong to a finished round");
     }
     if (observed_->result()) finish_step(*observed_->result());
   }
@@ -198,7 +226,10 @@ class Participation final : public RoundJournal {
       observe(message);
       return false;
     }
-    if (!round_ || envelope.round != round_->round()) throw ProtocolError("the coordinator sent a message of round " + std::to_string(envelope.round + 1) + ", and this member is not in that round");
+    if (!round_ || envelope.round != round_->round())
+      throw ProtocolError("the coordinator sent a message of round " +
+                          std::to_string(envelope.round + 1) +
+                          ", and this member is not in that round");
     const auto answer = round_->receive(message, [&] { return work_.contribution(state_.steps); });
     if (answer) link.send(*answer);
     if (round_->result()) finish_step(*round_->result());
@@ -206,10 +237,12 @@ class Participation final : public RoundJournal {
   }
 
   bool finish(const Envelope& envelope) const {
-    if (envelope.session != m_.context.hash) throw ProtocolError("the coordinator ends another session");
+    if (envelope.session != m_.context.hash)
+      throw ProtocolError("the coordinator ends another session");
     if (!envelope.body.empty()) throw ProtocolError("the session failed: " + envelope.body);
-    if (state_.steps < m_.context.session.rounds()) throw ProtocolError("the coordinator ends the session after " + std::to_string(state_.steps) + " of " +
-                          std::to_string(m_.context.session.rounds()) + " sums");
+    if (state_.steps < m_.context.session.rounds())
+      throw ProtocolError("the coordinator ends the session after " + std::to_string(state_.steps) +
+                          " of " + std::to_string(m_.context.session.rounds()) + " sums");
     return true;
   }
 
@@ -239,7 +272,8 @@ void take_part(const Membership& membership, MemberStore& store, MemberWork& wor
       if (part.is_done()) return;  // this member has every sum, and the coordinator may have ended
       if (!part.report(std::string("no connection: ") + lost.what())) throw Stopped("stopped");
       if (Clock::now() - part.last_message() > membership.patience) throw;
-      pause = part.last_message() > before ? std::chrono::milliseconds(100) : std::min(pause * 2, std::chrono::milliseconds(5000));
+      pause = part.last_message() > before ? std::chrono::milliseconds(100)
+                                           : std::min(pause * 2, std::chrono::milliseconds(5000));
       std::this_thread::sleep_for(pause);
     }
   }

@@ -83,11 +83,14 @@ Envelope read_envelope(std::string_view bytes);
 
 /// Reads a member's message. Throws ProtocolError, which names the member, unless it is of this
 /// kind, session and round and signed with the key of its sender.
-Envelope read_signed(const SessionContext& context, Primitives& primitives, std::string_view bytes, Kind kind, std::int64_t round);
+Envelope read_signed(const SessionContext& context, Primitives& primitives, std::string_view bytes,
+                     Kind kind, std::int64_t round);
 /// Reads a message of the coordinator, which is not signed. Throws ProtocolError unless it is of
 /// this kind, session and round.
-Envelope read_unsigned(const SessionContext& context, std::string_view bytes, Kind kind, std::int64_t round);
-Bytes signed_message(const SessionContext& context, Primitives& primitives, std::int64_t self, Kind kind, std::int64_t round, Bytes body);
+Envelope read_unsigned(const SessionContext& context, std::string_view bytes, Kind kind,
+                       std::int64_t round);
+Bytes signed_message(const SessionContext& context, Primitives& primitives, std::int64_t self,
+                     Kind kind, std::int64_t round, Bytes body);
 Bytes unsigned_message(const SessionContext& context, Kind kind, std::int64_t round, Bytes body);
 
 /// Returns a member's name, such as "hospital-a", for errors.
@@ -149,18 +152,22 @@ Bytes to_bytes(const Masked& masked);
 Masked read_masked(std::string_view bytes);
 /// Adds a member's vector to the total. Throws ProtocolError, which names the member, if the vector
 /// has another size.
-void add_vector(const SessionContext& context, Primitives& primitives, std::int64_t member, Bytes& total, const Bytes& vector, std::int64_t elements);
+void add_vector(const SessionContext& context, Primitives& primitives, std::int64_t member,
+                Bytes& total, const Bytes& vector, std::int64_t elements);
 
 /// Returns the purpose of a derived key: session, round, use and members. Keys for different
 /// purposes are independent.
-std::string purpose(const SessionContext& context, std::int64_t round, const std::string& use, std::int64_t first = -1, std::int64_t second = -1);
+std::string purpose(const SessionContext& context, std::int64_t round, const std::string& use,
+                    std::int64_t first = -1, std::int64_t second = -1);
 /// Returns the hash by which a dealer commits to a share.
-Bytes share_hash(Primitives& primitives, const SessionContext& context, std::int64_t round, std::int64_t dealer, std::int64_t holder, const std::string& what,
+Bytes share_hash(Primitives& primitives, const SessionContext& context, std::int64_t round,
+                 std::int64_t dealer, std::int64_t holder, const std::string& what,
                  const Bytes& share);
 Bytes sharers_hash(Primitives& primitives, const std::vector<std::int64_t>& sharers);
 /// Returns the bytes that a member signs with its vector: the sharers for which the vector is
 /// masked.
-Bytes sharers_statement(const SessionContext& context, std::int64_t round, std::int64_t member, const Bytes& sharers);
+Bytes sharers_statement(const SessionContext& context, std::int64_t round, std::int64_t member,
+                        const Bytes& sharers);
 
 /// The coordinator's list of survivors, with the signed statement of every survivor.
 struct ListMessage {

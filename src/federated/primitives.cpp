@@ -18,16 +18,22 @@
 namespace sotto {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "elements are sent as they are in memory");
+static_assert(std::endian::native == std::endian::little,
+              "elements are sent as they are in memory");
 
 constexpr std::size_t key_size = 32;
-constexpr std::size_t block_size = 16384;  // bytes of a mask's stream at a time; a block fits into the L1 cache
+constexpr std::size_t block_size =
+    16384;  // bytes of a mask's stream at a time; a block fits into the L1 cache
 
 unsigned char* data(Bytes& bytes) { return reinterpret_cast<unsigned char*>(bytes.data()); }
-const unsigned char* data(const Bytes& bytes) { return reinterpret_cast<const unsigned char*>(bytes.data()); }
+const unsigned char* data(const Bytes& bytes) {
+  return reinterpret_cast<const unsigned char*>(bytes.data());
+}
 
 void require_size(const Bytes& bytes, std::size_t size, const char* what) {
-  if (bytes.size() != size) throw ProtocolError(std::string(what) + " has " + std::to_string(bytes.size()) + " bytes, not " + std::to_string(size));
+  if (bytes.size() != size)
+    throw ProtocolError(std::string(what) + " has " + std::to_string(bytes.size()) +
+                        " bytes, not " + std::to_string(size));
 }
 
 Bytes random_bytes(std::size_t size) {
@@ -62,14 +68,19 @@ Bytes hkdf(const Bytes& secret, const std::string& purpose) {
     void operator()(EVP_KDF_CTX* context) const { EVP_KDF_CTX_free(context); }
   };
   static const std::unique_ptr<EVP_KDF, Free> kdf(EVP_KDF_fetch(nullptr, "HKDF", nullptr));
-  const std::unique_ptr<EVP_KDF_CTX, Free> context(kdf == nullptr ? nullptr : EVP_KDF_CTX_new(kdf.get()));
+  const std::unique_ptr<EVP_KDF_CTX, Free> context(kdf == nullptr ? nullptr
+                                                                  : EVP_KDF_CTX_new(kdf.get()));
   Bytes key(key_size, 0);
   char digest[] = "SHA256";
   const std::array<OSSL_PARAM, 4> parameters{
       OSSL_PARAM_construct_utf8_string(OSSL_KDF_PARAM_DIGEST, digest, 0),
-      OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_KEY, const_cast<char*>(secret.data()), secret.size()),
-      OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_INFO, const_cast<char*>(purpose.data()), purpose.size()), OSSL_PARAM_construct_end()};
-  if (context == nullptr || EVP_KDF_derive(context.get(), data(key), key.size(), parameters.data()) != 1) {
+      OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_KEY, const_cast<char*>(secret.data()),
+                                        secret.size()),
+      OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_INFO, const_cast<char*>(purpose.data()),
+                                        purpose.size()),
+      OSSL_PARAM_construct_end()};
+  if (context == nullptr ||
+      EVP_KDF_derive(context.get(), data(key), key.size(), parameters.data()) != 1) {
     throw std::runtime_error("OpenSSL offers no HKDF with SHA-256 here: check its configuration");
   }
   return key;
@@ -83,19 +94,23 @@ class MaskStream {
     require_size(key, key_size, "a mask's key");
     const std::array<unsigned char, 16> counter{};
     static EVP_CIPHER* const cipher = EVP_CIPHER_fetch(nullptr, "AES-256-CTR", nullptr);
-    if (context_ == nullptr || EVP_EncryptInit_ex(context_.get(), cipher, nullptr, data(key), counter.data()) != 1) {
+    if (context_ == nullptr ||
+        EVP_EncryptInit_ex(context_.get(), cipher, nullptr, data(key), counter.data()) != 1) {
       throw std::runtime_error("OpenSSL offers no AES-256-CTR here: check its configuration");
     }
   }
   void next(unsigned char* out, std::size_t size) {
     alignas(64) static constexpr std::array<unsigned char, block_size> zeros{};
     int done = 0;
-    if (EVP_EncryptUpdate(context_.get(), out, &done, zeros.data(), static_cast<int>(size)) != 1) throw std::runtime_error("AES-256-CTR of OpenSSL failed");
+    if (EVP_EncryptUpdate(context_.get(), out, &done, zeros.data(), static_cast<int>(size)) != 1)
+      throw std::runtime_error("AES-256-CTR of OpenSSL failed");
   }
 
  private:
   struct Free {
-    void operator()(EVP_CIPHER_CTX* context) const { EVP_CIPHER_CTX_free(context); }  // wipes the key
+    void operator()(EVP_CIPHER_CTX* context) const {
+      EVP_CIPHER_CTX_free(context);
+    }  // wipes the key
   };
   std::unique_ptr<EVP_CIPHER_CTX, Free> context_;
 };
@@ -116,7 +131,8 @@ void accumulate(char* to, const char* from, std::size_t size, bool negative) {
 class SodiumPrimitives final : public Primitives {
  public:
   SodiumPrimitives(int bits, const Bytes& seed) : bytes_(bits / 8) {
-    if (bits != 32 && bits != 64) throw InvalidValue("an element has 32 or 64 bits, not " + std::to_string(bits));
+    if (bits != 32 && bits != 64)
+      throw InvalidValue("an element has 32 or 64 bits, not " + std::to_string(bits));
     if (sodium_init() < 0) throw std::runtime_error("libsodium cannot be initialised here");
     if (seed.empty()) return;
     require_size(seed, crypto_sign_SEEDBYTES, "a signing key");
@@ -144,12 +160,17 @@ class SodiumPrimitives final : public Primitives {
     const bool good = crypto_scalarmult(data(shared), data(key), data(other)) == 0;
     wipe(key);
     // With a point of small order the shared value would be the same for every secret.
-    if (!good) throw ProtocolError("a public key has small order, so anybody could compute the agreed key: its owner is faulty or malicious");
+    if (!good)
+      throw ProtocolError(
+          "a public key has small order, so anybody could compute the agreed key: its owner is "
+          "faulty or malicious");
     Bytes agreed_key = hkdf(shared, purpose);
     wipe(shared);
     return agreed_key;
   }
-  Bytes derive_key(const Bytes& secret, const std::string& purpose) override { return hkdf(secret, purpose); }
+  Bytes derive_key(const Bytes& secret, const std::string& purpose) override {
+    return hkdf(secret, purpose);
+  }
   Bytes hash(const Bytes& bytes) override {
     Bytes out(crypto_hash_sha256_BYTES, 0);
     crypto_hash_sha256(data(out), data(bytes), bytes.size());
@@ -158,7 +179,8 @@ class SodiumPrimitives final : public Primitives {
 
   // Share i is f(i) for a random polynomial f of degree threshold - 1 with f(0) = secret, over the
   // scalars of ristretto255.
-  std::vector<Bytes> split(const Bytes& secret, std::int64_t threshold, std::int64_t count) override {
+  std::vector<Bytes> split(const Bytes& secret, std::int64_t threshold,
+                           std::int64_t count) override {
     require_size(secret, key_size, "a secret");
     std::vector<Bytes> coefficients{secret};
     for (std::int64_t i = 1; i < threshold; ++i) coefficients.push_back(random_scalar());
@@ -188,12 +210,14 @@ class SodiumPrimitives final : public Primitives {
       for (const SecretShare& other : shares) {
         if (other.index == one.index) continue;
         Bytes difference(key_size, 0);
-        crypto_core_ristretto255_scalar_sub(data(difference), data(scalar_of(other.index)), data(scalar_of(one.index)));
+        crypto_core_ristretto255_scalar_sub(data(difference), data(scalar_of(other.index)),
+                                            data(scalar_of(one.index)));
         multiply(above, scalar_of(other.index));
         multiply(below, difference);
       }
       Bytes inverse(key_size, 0);
-      if (crypto_core_ristretto255_scalar_invert(data(inverse), data(below)) != 0) throw ProtocolError("two shares of a secret have the same index");
+      if (crypto_core_ristretto255_scalar_invert(data(inverse), data(below)) != 0)
+        throw ProtocolError("two shares of a secret have the same index");
       multiply(above, inverse);
       multiply(above, one.bytes);
       Bytes sum(key_size, 0);
@@ -208,17 +232,20 @@ class SodiumPrimitives final : public Primitives {
     Bytes out(plain.size() + crypto_aead_xchacha20poly1305_ietf_ABYTES, 0);
     const std::array<unsigned char, crypto_aead_xchacha20poly1305_ietf_NPUBBYTES> nonce{};
     unsigned long long size = 0;
-    crypto_aead_xchacha20poly1305_ietf_encrypt(data(out), &size, data(plain), plain.size(), data(associated_data), associated_data.size(), nullptr, nonce.data(),
-                                               data(key));
+    crypto_aead_xchacha20poly1305_ietf_encrypt(data(out), &size, data(plain), plain.size(),
+                                               data(associated_data), associated_data.size(),
+                                               nullptr, nonce.data(), data(key));
     return out;
   }
-  std::optional<Bytes> unseal(const Bytes& key, const Bytes& sealed, const Bytes& associated_data) override {
+  std::optional<Bytes> unseal(const Bytes& key, const Bytes& sealed,
+                              const Bytes& associated_data) override {
     if (sealed.size() < crypto_aead_xchacha20poly1305_ietf_ABYTES) return std::nullopt;
     Bytes plain(sealed.size() - crypto_aead_xchacha20poly1305_ietf_ABYTES, 0);
     const std::array<unsigned char, crypto_aead_xchacha20poly1305_ietf_NPUBBYTES> nonce{};
     unsigned long long size = 0;
-    if (crypto_aead_xchacha20poly1305_ietf_decrypt(data(plain), &size, nullptr, data(sealed), sealed.size(), data(associated_data), associated_data.size(),
-                                                   nonce.data(), data(key)) != 0) {
+    if (crypto_aead_xchacha20poly1305_ietf_decrypt(
+            data(plain), &size, nullptr, data(sealed), sealed.size(), data(associated_data),
+            associated_data.size(), nonce.data(), data(key)) != 0) {
       return std::nullopt;
     }
     return plain;
@@ -230,12 +257,17 @@ class SodiumPrimitives final : public Primitives {
     crypto_sign_detached(data(out), nullptr, data(message), message.size(), data(signing_));
     return out;
   }
-  bool is_signed(const Bytes& message, const Bytes& signature, const std::string& public_key) override {
+  bool is_signed(const Bytes& message, const Bytes& signature,
+                 const std::string& public_key) override {
     std::array<unsigned char, crypto_sign_PUBLICKEYBYTES> key{};
     std::size_t size = 0;
-    if (sodium_hex2bin(key.data(), key.size(), public_key.data(), public_key.size(), nullptr, &size, nullptr) != 0 || size != key.size())
+    if (sodium_hex2bin(key.data(), key.size(), public_key.data(), public_key.size(), nullptr, &size,
+                       nullptr) != 0 ||
+        size != key.size())
       return false;
-    return signature.size() == crypto_sign_BYTES && crypto_sign_verify_detached(data(signature), data(message), message.size(), key.data()) == 0;
+    return signature.size() == crypto_sign_BYTES &&
+           crypto_sign_verify_detached(data(signature), data(message), message.size(),
+                                       key.data()) == 0;
   }
 
   // Works block by block, so that each block of the vector is read from memory once for all masks.
@@ -254,7 +286,8 @@ class SodiumPrimitives final : public Primitives {
     sodium_memzero(block.data(), block.size());
   }
   void add(Bytes& total, const Bytes& vector, std::int64_t elements) override {
-    require_size(vector, static_cast<std::size_t>(elements) * static_cast<std::size_t>(bytes_), "a member's vector");
+    require_size(vector, static_cast<std::size_t>(elements) * static_cast<std::size_t>(bytes_),
+                 "a member's vector");
     if (total.empty()) total.assign(vector.size(), 0);
     accumulate(total.data(), vector.data(), vector.size(), false);
   }
@@ -282,7 +315,9 @@ class SodiumPrimitives final : public Primitives {
 
 }  // namespace
 
-std::unique_ptr<Primitives> real_primitives(int bits, const Bytes& signing_key) { return std::make_unique<SodiumPrimitives>(bits, signing_key); }
+std::unique_ptr<Primitives> real_primitives(int bits, const Bytes& signing_key) {
+  return std::make_unique<SodiumPrimitives>(bits, signing_key);
+}
 
 Bytes signing_seed() { return random_bytes(crypto_sign_SEEDBYTES); }
 
@@ -302,7 +337,8 @@ std::string signing_public_key(const Bytes& seed) {
 Bytes elements(std::span<const std::int64_t> numbers, int bits) {
   const auto bytes = static_cast<std::size_t>(bits / 8);
   Bytes out(numbers.size() * bytes, 0);
-  for (std::size_t i = 0; i < numbers.size(); ++i) std::memcpy(out.data() + i * bytes, &numbers[i], bytes);  // the low bytes: modulo 2^bits
+  for (std::size_t i = 0; i < numbers.size(); ++i)
+    std::memcpy(out.data() + i * bytes, &numbers[i], bytes);  // the low bytes: modulo 2^bits
   return out;
 }
 

@@ -23,7 +23,8 @@ std::string fresh_nonce() {
 Session with_noise(Session session, double sigma) {
   SumItem& item = session.items.front();
   item.sigma = sigma;
-  item.grid = grid_for_scale(sigma / std::sqrt(static_cast<double>(std::max<std::int64_t>(session.honest, 1))));
+  item.grid = grid_for_scale(
+      sigma / std::sqrt(static_cast<double>(std::max<std::int64_t>(session.honest, 1))));
   session.plan = print(plan_of_sums(session));
   return session;
 }
@@ -41,9 +42,10 @@ Session begin_session(Session base) {
   if (base.threshold == 0) base.threshold = least_threshold(base.size(), base.colluding);
   base.honest = base.threshold - base.colluding;
   if (base.honest < 1) {
-    throw InvalidValue("with the threshold " + std::to_string(base.threshold) + " of " + std::to_string(base.size()) + " members, " +
-                       std::to_string(base.colluding) +
-                       " colluding members could know the noise of every member in a sum: let fewer collude, or have more members");
+    throw InvalidValue("with the threshold " + std::to_string(base.threshold) + " of " +
+                       std::to_string(base.size()) + " members, " + std::to_string(base.colluding) +
+                       " colluding members could know the noise of every member in a sum: let "
+                       "fewer collude, or have more members");
   }
   return base;
 }
@@ -57,7 +59,8 @@ Session session_of_sums(Session base, SumItem item, double sigma) {
 Session session_of_sums(Session base, SumItem item, Epsilon epsilon, Delta delta) {
   const Session session = of_sums(std::move(base), std::move(item));
   const SumItem& sum = session.items.front();
-  const Plan with_hole = parse(std::to_string(sum.rounds + session.spare) + " * gaussian(?, " + shortest(sum.sensitivity) + ")");
+  const Plan with_hole = parse(std::to_string(sum.rounds + session.spare) + " * gaussian(?, " +
+                               shortest(sum.sensitivity) + ")");
   const double least = additive_for(with_hole, epsilon, delta).scale();
   // The slack of rounded noise costs a little more than the ideal noise, so try slightly larger
   // noise.
@@ -67,12 +70,17 @@ Session session_of_sums(Session base, SumItem item, Epsilon epsilon, Delta delta
     require_sound(candidate);
     return candidate;
   }
-  throw OutsideConditions("no noise was found with which all rounds cost at most epsilon = " + shortest(epsilon.value()) + " at delta = " +
-                          shortest(delta.value()) + ": give sigma instead");
+  throw OutsideConditions("no noise was found with which all rounds cost at most epsilon = " +
+                          shortest(epsilon.value()) + " at delta = " + shortest(delta.value()) +
+                          ": give sigma instead");
 }
 
 SumItem item_of_mean(const Session& base, ValueBounds bounds, double most) {
-  return {.name = "mean", .size = 2, .sensitivity = mean_sensitivity(base.relation), .most = most, .bounds = bounds};
+  return {.name = "mean",
+          .size = 2,
+          .sensitivity = mean_sensitivity(base.relation),
+          .most = most,
+          .bounds = bounds};
 }
 
 }  // namespace sotto

@@ -33,7 +33,9 @@ struct RelayRound::State {
   Bytes list_message = {}, signatures_message = {}, opening = {};
 
   [[nodiscard]] std::int64_t threshold() const { return context.session.threshold; }
-  [[nodiscard]] Bytes message(Kind kind, Bytes body) const { return unsigned_message(context, kind, round, std::move(body)); }
+  [[nodiscard]] Bytes message(Kind kind, Bytes body) const {
+    return unsigned_message(context, kind, round, std::move(body));
+  }
   static std::vector<NamedBytes> named(const std::map<std::int64_t, Bytes>& all) {
     std::vector<NamedBytes> list;
     for (const auto& [member, bytes] : all) list.push_back({member, bytes});
@@ -47,11 +49,15 @@ struct RelayRound::State {
     Keys public_keys = read_keys(envelope.body, context.session.size());
     if (const auto earlier = keys_of.find(from); earlier != keys_of.end()) {
       if (earlier->second != bytes) {
-        throw ProtocolError(name_of(context, from) + " sent two sets of keys in one round: two processes take part with its key, and one must stop");
+        throw ProtocolError(name_of(context, from) +
+                            " sent two sets of keys in one round: two processes take part with its "
+                            "key, and one must stop");
       }
       return;
     }
-    if (phase != Phase::keys) throw LateMessage(name_of(context, from) + " sent its keys too late: it takes part from the next round on");
+    if (phase != Phase::keys)
+      throw LateMessage(name_of(context, from) +
+                        " sent its keys too late: it takes part from the next round on");
     keys_of[from] = bytes;
     keys[from] = std::move(public_keys);
     if (answered() == context.session.size()) close();
@@ -61,18 +67,24 @@ struct RelayRound::State {
     const Envelope envelope = read_from(from, bytes, Kind::shares);
     auto dealt = read_shares(envelope.body, context.session.size());
     if (is_sharer(from)) return;
-    if (phase < Phase::shares || !keys_of.contains(from)) throw ProtocolError(name_of(context, from) + " sent its shares before the key list that contains its keys");
-    if (phase != Phase::shares) throw LateMessage(name_of(context, from) + " sent its shares too late: it takes part from the next round on");
+    if (phase < Phase::shares || !keys_of.contains(from))
+      throw ProtocolError(name_of(context, from) +
+                          " sent its shares before the key list that contains its keys");
+    if (phase != Phase::shares)
+      throw LateMessage(name_of(context, from) +
+                        " sent its shares too late: it takes part from the next round on");
     std::vector<std::int64_t> to;
     for (const SealedShares& one : dealt) {
-      if (one.from != from) throw ProtocolError(name_of(context, from) + " deals shares in the name of another");
+      if (one.from != from)
+        throw ProtocolError(name_of(context, from) + " deals shares in the name of another");
       to.push_back(one.to);
     }
     std::vector<std::int64_t> expected;
     for (const auto& [member, unused] : keys_of) {
       if (member != from) expected.push_back(member);
     }
-    if (to != expected) throw ProtocolError(name_of(context, from) + " did not deal a share to every member");
+    if (to != expected)
+      throw ProtocolError(name_of(context, from) + " did not deal a share to every member");
     shares_of[from] = std::move(dealt);
     if (shares_of.size() == keys_of.size()) close();
   }
@@ -80,14 +92,18 @@ struct RelayRound::State {
   void receive_masked(std::int64_t from, const Bytes& bytes) {
     const Envelope envelope = read_from(from, bytes, Kind::masked);
     if (masked_of.contains(from)) return;
-    if (phase < Phase::masked || !is_sharer(from)) throw ProtocolError(name_of(context, from) + " sent its vector before the list of shares");
-    if (phase != Phase::masked) throw LateMessage(name_of(context, from) + " sent its vector too late: it is not in the sum");
+    if (phase < Phase::masked || !is_sharer(from))
+      throw ProtocolError(name_of(context, from) + " sent its vector before the list of shares");
+    if (phase != Phase::masked)
+      throw LateMessage(name_of(context, from) + " sent its vector too late: it is not in the sum");
     const Masked masked = read_masked(envelope.body);
     if (masked.sharers != sharers_hash(primitives, members_of(shares_of))) {
-      throw ProtocolError(name_of(context, from) + " masked its vector for other members than those that dealt shares");
+      throw ProtocolError(name_of(context, from) +
+                          " masked its vector for other members than those that dealt shares");
     }
     const Member& sender = context.session.members[static_cast<std::size_t>(from)];
-    if (!primitives.is_signed(sharers_statement(context, round, from, masked.sharers), masked.statement, sender.key)) {
+    if (!primitives.is_signed(sharers_statement(context, round, from, masked.sharers),
+                              masked.statement, sender.key)) {
       throw ProtocolError(sender.name + " did not sign the sharers for which its vector is masked");
     }
     Bytes unused;  // verifies the size
@@ -100,8 +116,11 @@ struct RelayRound::State {
   void receive_signature(std::int64_t from, const Bytes& bytes) {
     const Envelope envelope = read_from(from, bytes, Kind::list_signature);
     if (signature_of.contains(from)) return;
-    if (phase < Phase::signatures || !is_sharer(from)) throw ProtocolError(name_of(context, from) + " signed a list of survivors before one was sent");
-    if (envelope.body != list) throw ProtocolError(name_of(context, from) + " signed another list of survivors");
+    if (phase < Phase::signatures || !is_sharer(from))
+      throw ProtocolError(name_of(context, from) +
+                          " signed a list of survivors before one was sent");
+    if (envelope.body != list)
+      throw ProtocolError(name_of(context, from) + " signed another list of survivors");
     if (phase != Phase::signatures) return;
     signature_of[from] = bytes;
     if (static_cast<std::int64_t>(signature_of.size()) >= threshold()) close();
@@ -111,20 +130,28 @@ struct RelayRound::State {
     const Envelope envelope = read_from(from, bytes, Kind::reveal);
     if (phase == Phase::done || revealed_by.contains(from)) return;
     if (phase != Phase::reveals || !is_sharer(from))
-      throw ProtocolError(name_of(context, from) + " revealed shares before t members had signed one list");
+      throw ProtocolError(name_of(context, from) +
+                          " revealed shares before t members had signed one list");
     std::map<std::int64_t, Bytes> shares;
     for (const NamedBytes& one : read_named(envelope.body, context.session.size())) {
       const auto dealer = keys.find(one.member);
-      if (dealer == keys.end()) throw ProtocolError(name_of(context, from) + " reveals a share of a member that dealt no shares");
-      const bool survived = std::binary_search(survivors.survivors.begin(), survivors.survivors.end(), one.member);
+      if (dealer == keys.end())
+        throw ProtocolError(name_of(context, from) +
+                            " reveals a share of a member that dealt no shares");
+      const bool survived =
+          std::binary_search(survivors.survivors.begin(), survivors.survivors.end(), one.member);
       const auto holder = static_cast<std::size_t>(from);
-      const Bytes& expected = survived ? dealer->second.self_shares[holder] : dealer->second.mask_shares[holder];
-      if (share_hash(primitives, context, round, one.member, from, survived ? "self share" : "mask share", one.bytes) != expected) {
-        throw ProtocolError(name_of(context, from) + " revealed another share than " + name_of(context, one.member) + " dealt to it");
+      const Bytes& expected =
+          survived ? dealer->second.self_shares[holder] : dealer->second.mask_shares[holder];
+      if (share_hash(primitives, context, round, one.member, from,
+                     survived ? "self share" : "mask share", one.bytes) != expected) {
+        throw ProtocolError(name_of(context, from) + " revealed another share than " +
+                            name_of(context, one.member) + " dealt to it");
       }
       shares[one.member] = one.bytes;
     }
-    if (members_of(shares) != survivors.sharers) throw ProtocolError(name_of(context, from) + " did not reveal a share of every sharer");
+    if (members_of(shares) != survivors.sharers)
+      throw ProtocolError(name_of(context, from) + " did not reveal a share of every sharer");
     revealed_by[from] = std::move(shares);
     if (static_cast<std::int64_t>(revealed_by.size()) >= threshold()) close();
   }
@@ -133,7 +160,8 @@ struct RelayRound::State {
   Envelope read_from(std::int64_t from, const Bytes& bytes, Kind kind) {
     Envelope envelope = read_signed(context, primitives, bytes, kind, round);
     if (envelope.sender != from)
-      throw ProtocolError("a message of " + name_of(context, envelope.sender) + " arrived over the connection of " + name_of(context, from));
+      throw ProtocolError("a message of " + name_of(context, envelope.sender) +
+                          " arrived over the connection of " + name_of(context, from));
     return envelope;
   }
 
@@ -170,9 +198,12 @@ struct RelayRound::State {
   void close() {
     if (phase == Phase::done || phase == Phase::failed) return;
     if (answered() < threshold()) {
-      static const char* const what[] = {"sent keys", "dealt shares", "sent a vector", "signed the list of survivors", "revealed shares"};
-      failure = "round " + std::to_string(round) + " failed: " + std::to_string(answered()) + " of " + std::to_string(context.session.size()) +
-                " members " + what[static_cast<int>(phase)] + " in time, and " + std::to_string(threshold()) + " are needed";
+      static const char* const what[] = {"sent keys", "dealt shares", "sent a vector",
+                                         "signed the list of survivors", "revealed shares"};
+      failure = "round " + std::to_string(round) + " failed: " + std::to_string(answered()) +
+                " of " + std::to_string(context.session.size()) + " members " +
+                what[static_cast<int>(phase)] + " in time, and " + std::to_string(threshold()) +
+                " are needed";
       phase = Phase::failed;
       return;
     }
@@ -184,7 +215,9 @@ struct RelayRound::State {
         list = to_bytes(context, round, survivors);
         list_message = message(Kind::list, to_bytes(ListMessage{list, named(statement_of)}));
         break;
-      case Phase::signatures: signatures_message = message(Kind::list_signatures, to_bytes(named(signature_of))); break;
+      case Phase::signatures:
+        signatures_message = message(Kind::list_signatures, to_bytes(named(signature_of)));
+        break;
       case Phase::reveals: open(); return;
       default: break;
     }
@@ -211,11 +244,14 @@ struct RelayRound::State {
     for (const std::int64_t dealer : survivors.sharers) {
       std::vector<SecretShare> shares;
       for (const auto& [holder, revealed] : revealed_by) {
-        if (static_cast<std::int64_t>(shares.size()) < threshold()) shares.push_back({holder + 1, revealed.at(dealer)});
+        if (static_cast<std::int64_t>(shares.size()) < threshold())
+          shares.push_back({holder + 1, revealed.at(dealer)});
       }
       secrets.push_back({dealer, primitives.combine(shares)});
     }
-    opening = message(Kind::opening, Writer().bytes(list).bytes(to_bytes(named(signature_of))).bytes(to_bytes(secrets)).build());
+    opening = message(
+        Kind::opening,
+        Writer().bytes(list).bytes(to_bytes(named(signature_of))).bytes(to_bytes(secrets)).build());
     try {
       check.key_list(key_list);
       check.opening(opening);
@@ -228,8 +264,10 @@ struct RelayRound::State {
   }
 };
 
-RelayRound::RelayRound(const SessionContext& context, Primitives& primitives, std::int64_t round, std::int64_t elements)
-    : state_(new State{context, primitives, round, elements, RoundCheck(context, primitives, round, elements)}) {}
+RelayRound::RelayRound(const SessionContext& context, Primitives& primitives, std::int64_t round,
+                       std::int64_t elements)
+    : state_(new State{context, primitives, round, elements,
+                       RoundCheck(context, primitives, round, elements)}) {}
 RelayRound::~RelayRound() = default;
 
 RelayRound::Phase RelayRound::phase() const { return state_->phase; }
@@ -247,8 +285,10 @@ void RelayRound::receive(std::int64_t from, const Bytes& message) {
     case Kind::masked: return s.receive_masked(from, message);
     case Kind::list_signature: return s.receive_signature(from, message);
     case Kind::reveal: return s.receive_reveal(from, message);
-    default: throw ProtocolError(name_of(s.context, from) + " sent a message of kind " + std::to_string(static_cast<int>(read_envelope(message).kind)) +
-                                 ", which does not belong to a round");
+    default:
+      throw ProtocolError(name_of(s.context, from) + " sent a message of kind " +
+                          std::to_string(static_cast<int>(read_envelope(message).kind)) +
+                          ", which does not belong to a round");
   }
 }
 
@@ -272,7 +312,8 @@ Bytes RelayRound::message_for(std::int64_t member, std::size_t number) const {
   std::vector<const Bytes*> all{&s.key_list};
   if (s.is_sharer(member)) {
     const auto own = s.share_lists.find(member);
-    all.insert(all.end(), {own == s.share_lists.end() ? &s.key_list : &own->second, &s.list_message, &s.signatures_message});
+    all.insert(all.end(), {own == s.share_lists.end() ? &s.key_list : &own->second, &s.list_message,
+                           &s.signatures_message});
   }
   all.push_back(&s.opening);
   for (const auto& [unused, bytes] : s.masked_of) all.push_back(&bytes);

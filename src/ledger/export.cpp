@@ -4,16 +4,16 @@
 
 #include <sstream>
 
-#include "ledger/chain/chain.hpp"
-#include "sotto/core/decimal.hpp"
-#include "sotto/core/errors.hpp"
 #include "core/api/json.hpp"
 #include "core/api/text.hpp"
-#include "sotto/ledger/ledger.hpp"
+#include "ledger/chain/chain.hpp"
 #include "ledger/chain/store.hpp"
 #include "ledger/chain/text.hpp"
 #include "ledger/chain/verified_chain.hpp"
 #include "ledger/writer.hpp"
+#include "sotto/core/decimal.hpp"
+#include "sotto/core/errors.hpp"
+#include "sotto/ledger/ledger.hpp"
 
 namespace sotto {
 namespace {
@@ -28,8 +28,9 @@ constexpr const char* schema_2 = "sotto.ledger/2";
 
 std::string text_of_version_1(const Contents& contents) {
   const auto& f = contents.founding;
-  std::string text = Json{{"schema", schema_1},     {"id", f.id},        {"created", f.created}, {"name", f.name}, {"unit", f.unit},
-                          {"relation", f.relation}, {"budget", f.budget}}
+  std::string text = Json{{"schema", schema_1}, {"id", f.id},     {"created", f.created},
+                          {"name", f.name},     {"unit", f.unit}, {"relation", f.relation},
+                          {"budget", f.budget}}
                          .dump() +
                      "\n";
   for (const Record& r : contents.records) {
@@ -43,7 +44,8 @@ std::string text_of_version_1(const Contents& contents) {
               {"amount", r.amount},
               {"delta", r.delta},
               {"hash", r.hash}};
-    if (const auto answer = contents.answers.find(r.request); answer != contents.answers.end()) line["answer"] = answer->second;
+    if (const auto answer = contents.answers.find(r.request); answer != contents.answers.end())
+      line["answer"] = answer->second;
     text += line.dump() + "\n";
   }
   return text;
@@ -53,11 +55,16 @@ std::string text_of(const Contents& contents) {
   if (contents.version == 1) return text_of_version_1(contents);
   Json founding{{"schema", schema_2}};
   const auto terms = Ledger::Store::fields_of_founding(contents.founding);
-  for (std::size_t i = 0; i < terms.size(); ++i) founding[Ledger::Store::founding_names[i]] = *terms[i];
+  for (std::size_t i = 0; i < terms.size(); ++i)
+    founding[Ledger::Store::founding_names[i]] = *terms[i];
   std::string text = founding.dump() + "\n";
   for (const Record& r : contents.records) {
-    const auto answer = r.kind == "answer" ? contents.answers.find(r.request) : contents.answers.end();
-    text += ledger_detail::line_of(r, answer == contents.answers.end() ? std::nullopt : std::optional(answer->second)) + "\n";
+    const auto answer =
+        r.kind == "answer" ? contents.answers.find(r.request) : contents.answers.end();
+    text +=
+        ledger_detail::line_of(
+            r, answer == contents.answers.end() ? std::nullopt : std::optional(answer->second)) +
+        "\n";
   }
   return text;
 }
@@ -87,10 +94,13 @@ void read_lines_of_version_1(std::istringstream& lines, Contents& contents) {
 Contents read(const std::string& text) {
   std::istringstream lines(text);
   std::string line;
-  if (!std::getline(lines, line)) throw LedgerError("the import is empty: it must be the text of an exported ledger");
+  if (!std::getline(lines, line))
+    throw LedgerError("the import is empty: it must be the text of an exported ledger");
   const Json f = Json::parse(line);
   const std::string schema = f.at("schema");
-  if (schema != schema_1 && schema != schema_2) throw LedgerError("the import has the schema '" + schema.substr(0, 100) + "', and an exported ledger has " + schema_1 + " or " + schema_2);
+  if (schema != schema_1 && schema != schema_2)
+    throw LedgerError("the import has the schema '" + schema.substr(0, 100) +
+                      "', and an exported ledger has " + schema_1 + " or " + schema_2);
   Contents contents{.version = schema == schema_1 ? 1 : 2, .founding = {}};
   if (contents.version == 1) {
     auto& g = contents.founding;
@@ -104,19 +114,24 @@ Contents read(const std::string& text) {
     return contents;
   }
   const auto terms = Ledger::Store::fields_of_founding(contents.founding);
-  for (std::size_t i = 0; i < terms.size(); ++i) *terms[i] = f.at(Ledger::Store::founding_names[i]).text();
+  for (std::size_t i = 0; i < terms.size(); ++i)
+    *terms[i] = f.at(Ledger::Store::founding_names[i]).text();
   while (std::getline(lines, line)) {
     const Json e = Json::parse(line);
     Record r{.number = e.at("number")};
     const auto fields = fields_of(r);
-    for (std::size_t i = 0; i < fields.size(); ++i) *fields[i] = e.at(ledger_detail::record_names[i]).text();
+    for (std::size_t i = 0; i < fields.size(); ++i)
+      *fields[i] = e.at(ledger_detail::record_names[i]).text();
     if (e.contains("answer")) contents.answers.emplace(r.request, e.at("answer").text());
     contents.records.push_back(std::move(r));
   }
   // The text must be, byte for byte, what an export writes for these records. Unknown members,
   // repeated members or another spelling of a number would otherwise pass unsigned.
-  if (const std::string written = text_of(contents); written != text && escaped_json(written) != text)
-    throw LedgerError("the import was changed: an export of these records has other bytes. Export the ledger again");
+  if (const std::string written = text_of(contents);
+      written != text && escaped_json(written) != text)
+    throw LedgerError(
+        "the import was changed: an export of these records has other bytes. Export the ledger "
+        "again");
   return contents;
 }
 
@@ -156,14 +171,17 @@ std::string ledger_detail::line_of(const Record& record, const std::optional<std
 
 std::string Ledger::export_text(bool unverified) const {
   const auto lock = writer_->lock();
-  if (store_->version() == 2 && !unverified) (void)writer_->verified_chain();  // also compares the chain with the witness
+  if (store_->version() == 2 && !unverified)
+    (void)writer_->verified_chain();  // also compares the chain with the witness
   // The snapshot is read apart from the verification, so its own links are verified, too.
   const Store::Contents contents = store_->contents();
-  if (contents.version == 2 && !unverified) ledger_detail::require_links(contents, terms_.budget, writer_->place());
+  if (contents.version == 2 && !unverified)
+    ledger_detail::require_links(contents, terms_.budget, writer_->place());
   return text_of(contents);
 }
 
-Ledger Ledger::import(const std::string& place, const std::string& text, const LedgerOptions& options) {
+Ledger Ledger::import(const std::string& place, const std::string& text,
+                      const LedgerOptions& options) {
   try {
     Store::Contents contents = read(text);
     const Finding finding = ledger_detail::check(contents, std::nullopt);
@@ -174,19 +192,22 @@ Ledger Ledger::import(const std::string& place, const std::string& text, const L
     Store::Contents now{.founding = contents.founding, .answers = contents.answers};
     now.founding.unit_type = now.founding.unit == "row" ? "row" : options.unit_type;
     now.founding.source = options.source;
-    return Writer::create(place, std::move(now), options, [&](Store::Contents& signed_contents, const SigningKey& key) {
-      signed_contents.records = with_marks(contents);
-      Head head{0, signed_contents.founding.hash};
-      for (Record& r : signed_contents.records) {
-        r.number = head.number + 1;
-        // An answer's mark and the last record are signed, as if each had been written alone.
-        const bool is_signed = r.kind == "answer" || &r == &signed_contents.records.back();
-        if (is_signed) r.signer = key.public_key();
-        r.hash = ledger_detail::hash_of(head.hash, r);
-        head = {r.number, r.hash};
-        if (is_signed) r.signature = key.sign(ledger_detail::head_bytes(signed_contents.founding.id, head));
-      }
-    });
+    return Writer::create(
+        place, std::move(now), options,
+        [&](Store::Contents& signed_contents, const SigningKey& key) {
+          signed_contents.records = with_marks(contents);
+          Head head{0, signed_contents.founding.hash};
+          for (Record& r : signed_contents.records) {
+            r.number = head.number + 1;
+            // An answer's mark and the last record are signed, as if each had been written alone.
+            const bool is_signed = r.kind == "answer" || &r == &signed_contents.records.back();
+            if (is_signed) r.signer = key.public_key();
+            r.hash = ledger_detail::hash_of(head.hash, r);
+            head = {r.number, r.hash};
+            if (is_signed)
+              r.signature = key.sign(ledger_detail::head_bytes(signed_contents.founding.id, head));
+          }
+        });
   } catch (const JsonError& error) {
     throw LedgerError(std::string("the import is not an exported ledger: ") + error.what());
   }

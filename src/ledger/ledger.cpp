@@ -5,20 +5,20 @@
 #include <cmath>
 #include <filesystem>
 
-#include "ledger/chain/chain.hpp"
 #include "accounting/api/currencies.hpp"
-#include "sotto/core/decimal.hpp"
-#include "sotto/core/errors.hpp"
 #include "core/api/hexadecimal.hpp"
 #include "core/api/join.hpp"
 #include "core/api/text.hpp"
 #include "core/api/utc.hpp"
-#include "sotto/ledger/key.hpp"
-#include "sotto/plan/text.hpp"
-#include "sotto/random/random.hpp"
+#include "ledger/chain/chain.hpp"
 #include "ledger/chain/store.hpp"
 #include "ledger/chain/text.hpp"
 #include "ledger/writer.hpp"
+#include "sotto/core/decimal.hpp"
+#include "sotto/core/errors.hpp"
+#include "sotto/ledger/key.hpp"
+#include "sotto/plan/text.hpp"
+#include "sotto/random/random.hpp"
 
 namespace sotto {
 namespace {
@@ -37,7 +37,8 @@ void require(bool condition, const std::string& what) {
 }
 
 void require_text(const std::string& bytes, const char* what) {
-  if (!ledger_detail::is_text(bytes)) throw InvalidValue(std::string(what) + " must be UTF-8 without the byte 0");
+  if (!ledger_detail::is_text(bytes))
+    throw InvalidValue(std::string(what) + " must be UTF-8 without the byte 0");
 }
 
 // Throws OutsideConditions unless a committed plan has a finite ε at a usual δ, or at least at δ =
@@ -46,22 +47,29 @@ void require_total(const Filter& filter, const Plan& plan) {
   for (const double delta : {1e-6, 0.5}) {
     if (std::isfinite(filter.claim(Delta(delta)).epsilon)) return;
   }
-  throw OutsideConditions(print(plan) + " has no known finite epsilon, not even at delta = 0.5, so a ledger for it would protect nobody: commit to a plan whose parts all have noise");
+  throw OutsideConditions(print(plan) +
+                          " has no known finite epsilon, not even at delta = 0.5, so a ledger for "
+                          "it would protect nobody: commit to a plan whose parts all have noise");
 }
 
 Ledger::Store::Founding founding_of(const Terms& terms) {
   require(!terms.name.empty(), "the name of the data is empty: a ledger needs one, such as people");
-  require(!terms.unit.empty(), "the privacy unit is empty: a ledger needs one, a column such as person, or row");
-  require(terms.relation != Relation::as_stated, "a ledger needs a relation: add-remove, replace-one or zero-out");
-  require(terms.unit != "row" || terms.unit_type.empty() || terms.unit_type == "row", "the privacy unit row has the type row, not " + terms.unit_type + ": leave the type out");
+  require(!terms.unit.empty(),
+          "the privacy unit is empty: a ledger needs one, a column such as person, or row");
+  require(terms.relation != Relation::as_stated,
+          "a ledger needs a relation: add-remove, replace-one or zero-out");
+  require(terms.unit != "row" || terms.unit_type.empty() || terms.unit_type == "row",
+          "the privacy unit row has the type row, not " + terms.unit_type + ": leave the type out");
   require_text(terms.name, "the data's name");
   require_text(terms.unit, "the privacy unit");
   require_plain_name(terms.name, "the data's name");
   require_plain_name(terms.unit, "the privacy unit");
   require_text(terms.unit_type, "the privacy unit's type");
   require_text(terms.source, "the data's source");
-  const Filter filter(terms.budget, terms.relation);  // throws if a number of the budget is out of range
-  if (const auto* committed = std::get_if<CommittedBudget>(&terms.budget)) require_total(filter, committed->plan);
+  const Filter filter(terms.budget,
+                      terms.relation);  // throws if a number of the budget is out of range
+  if (const auto* committed = std::get_if<CommittedBudget>(&terms.budget))
+    require_total(filter, committed->plan);
   return {.id = random_id(),
           .created = utc_now(),
           .name = terms.name,
@@ -79,22 +87,29 @@ void require_valid(const Ledger::ChargeRequest& request) {
   require_text(request.who, "the user's name");
   require_text(request.title, "a title");
   for (const std::string& measurement : request.measurements) {
-    require(!measurement.empty() && measurement.find_first_not_of("0123456789abcdef") == std::string::npos,
-            "'" + measurement + "' does not name a measurement: use its digest, in lower-case hexadecimal");
+    require(!measurement.empty() &&
+                measurement.find_first_not_of("0123456789abcdef") == std::string::npos,
+            "'" + measurement +
+                "' does not name a measurement: use its digest, in lower-case hexadecimal");
   }
 }
 
-std::string refusal(const Terms& terms, const Filter& filter, const Plan& event, const std::string& plan, const Decision& decision) {
-  std::string words = "the budget does not cover " + (plan.size() > 200 ? "this plan" : plan) + ": " + refusal_text(filter, decision);
+std::string refusal(const Terms& terms, const Filter& filter, const Plan& event,
+                    const std::string& plan, const Decision& decision) {
+  std::string words = "the budget does not cover " + (plan.size() > 200 ? "this plan" : plan) +
+                      ": " + refusal_text(filter, decision);
   if (const auto* gaussian = std::get_if<GdpBudget>(&terms.budget)) {
-    if (const std::string other = cheaper_budget_hint(*gaussian, terms.relation, event); !other.empty()) words += "; " + other;
+    if (const std::string other = cheaper_budget_hint(*gaussian, terms.relation, event);
+        !other.empty())
+      words += "; " + other;
   }
   return words;
 }
 
 }  // namespace
 
-Ledger::Ledger(std::unique_ptr<Store> store, const std::string& place, const LedgerOptions& options) : store_(std::move(store)) {
+Ledger::Ledger(std::unique_ptr<Store> store, const std::string& place, const LedgerOptions& options)
+    : store_(std::move(store)) {
   const Store::Founding founding = store_->founding();
   id_ = founding.id;
   created_ = founding.created;
@@ -135,7 +150,9 @@ class Ledger::ChargeBatch {
       return;
     }
     const Decision decision = filter_.admit(request.event, request.at);
-    if (!decision) throw BudgetRefused(refusal(ledger_.terms_, filter_, request.event, plan, decision), decision.missing);
+    if (!decision)
+      throw BudgetRefused(refusal(ledger_.terms_, filter_, request.event, plan, decision),
+                          decision.missing);
     add_record(request, id, plan, decision.cost);
     add_receipt(request, decision.cost);
   }
@@ -161,19 +178,22 @@ class Ledger::ChargeBatch {
   // With `again`, the first of "request", "request/2", "request/3", … that is not charged.
   [[nodiscard]] std::string id_of(const ChargeRequest& request) const {
     std::string id = request.request;
-    for (int i = 2; request.again && is_charged(id); ++i) id = request.request + "/" + std::to_string(i);
+    for (int i = 2; request.again && is_charged(id); ++i)
+      id = request.request + "/" + std::to_string(i);
     return id;
   }
 
   [[nodiscard]] std::optional<Entry> earlier_charge(const std::string& id) const {
     if (const auto in_batch = added_.find(id); in_batch != added_.end()) return in_batch->second;
     const std::int64_t number = ledger_.writer_->progress_of(id).charge;
-    return number == 0 ? std::nullopt : std::optional(ledger_detail::entry_of(ledger_.writer_->record(number)));
+    return number == 0 ? std::nullopt
+                       : std::optional(ledger_detail::entry_of(ledger_.writer_->record(number)));
   }
 
   // A request that was charged for one question must not be answered for another one: the second
   // answer would be free.
-  void require_same_question(const ChargeRequest& request, const std::string& plan, const Entry& before) const {
+  void require_same_question(const ChargeRequest& request, const std::string& plan,
+                             const Entry& before) const {
     const char* difference = nullptr;
     if (before.content != request.content) {
       difference = "content";
@@ -183,20 +203,26 @@ class Ledger::ChargeBatch {
       difference = "delta";
     }
     if (difference == nullptr) return;
-    throw LedgerError("request " + before.request + " was charged before, in entry " + std::to_string(before.number) + ", with another " +
-                      difference + ": use another request id");
+    throw LedgerError("request " + before.request + " was charged before, in entry " +
+                      std::to_string(before.number) + ", with another " + difference +
+                      ": use another request id");
   }
   // Under a GdpBudget the entry has the slack that the event used, which may be less than the
   // allowed one.
   [[nodiscard]] bool is_other_delta(Delta at, const Entry& entry) const {
-    return std::holds_alternative<GdpBudget>(ledger_.terms_.budget) ? entry.cost.delta > at.value() * (1 + 0x1p-40) : at.value() != entry.cost.delta;
+    return std::holds_alternative<GdpBudget>(ledger_.terms_.budget)
+               ? entry.cost.delta > at.value() * (1 + 0x1p-40)
+               : at.value() != entry.cost.delta;
   }
 
-  void add_record(const ChargeRequest& request, const std::string& id, const std::string& plan, const Charge& cost) {
+  void add_record(const ChargeRequest& request, const std::string& id, const std::string& plan,
+                  const Charge& cost) {
     const Tally tally = filter_.tally();
     records_.push_back({.kind = "charge",
                         .time = utc_now(),
-                        .who = ledger_.store_->role().empty() ? request.who : "",  // link() fills in a database's role
+                        .who = ledger_.store_->role().empty()
+                                   ? request.who
+                                   : "",  // link() fills in a database's role
                         .request = id,
                         .content = request.content,
                         .title = request.title,
@@ -235,8 +261,11 @@ class Ledger::ChargeBatch {
   std::map<std::string, Entry> added_;  // new charges of this batch, by request
 };
 
-Receipt Ledger::charge(const std::string& request, const std::string& content, const Plan& event, std::optional<Delta> at) {
-  return charge(std::vector<ChargeRequest>{{.request = request, .content = content, .event = event, .at = at}}).front();
+Receipt Ledger::charge(const std::string& request, const std::string& content, const Plan& event,
+                       std::optional<Delta> at) {
+  return charge(std::vector<ChargeRequest>{
+                    {.request = request, .content = content, .event = event, .at = at}})
+      .front();
 }
 
 std::vector<Receipt> Ledger::charge(const std::vector<ChargeRequest>& requests) {
@@ -265,10 +294,14 @@ std::vector<RequestState> Ledger::states(const std::vector<std::string>& request
   if (store_->version() == 1) {
     const std::vector<Entry> charges = entries();
     for (const std::string& request : requests) {
-      const bool is_charged = std::any_of(charges.begin(), charges.end(), [&](const Entry& entry) { return entry.request == request; });
+      const bool is_charged = std::any_of(charges.begin(), charges.end(), [&](const Entry& entry) {
+        return entry.request == request;
+      });
       // Version 1 has no mark "begun", so noise may have been drawn for every charge without an
       // answer.
-      states.push_back(!is_charged ? RequestState::unknown : store_->answer(request) ? RequestState::answered : RequestState::begun);
+      states.push_back(!is_charged               ? RequestState::unknown
+                       : store_->answer(request) ? RequestState::answered
+                                                 : RequestState::begun);
     }
     return states;
   }
@@ -286,7 +319,8 @@ std::optional<Entry> Ledger::charge_of(const std::string& request) const {
     return std::nullopt;
   }
   const std::int64_t number = writer_->verified_chain().progress_of(request).charge;
-  return number == 0 ? std::nullopt : std::optional(ledger_detail::entry_of(writer_->record(number)));
+  return number == 0 ? std::nullopt
+                     : std::optional(ledger_detail::entry_of(writer_->record(number)));
 }
 
 void Ledger::begin(const std::string& request, const std::string& seal) {
@@ -294,9 +328,13 @@ void Ledger::begin(const std::string& request, const std::string& seal) {
   require_text(seal, "a checkpoint's seal");
   writer_->write([&](const ledger_detail::End& end) {
     switch (writer_->progress_of(request).state) {
-      case RequestState::unknown: throw LedgerError("request " + request + " was not charged, so no noise may be drawn for it: charge it first");
+      case RequestState::unknown:
+        throw LedgerError("request " + request +
+                          " was not charged, so no noise may be drawn for it: charge it first");
       case RequestState::charged: return writer_->mark(end, "begun", request, seal, std::nullopt);
-      default: throw RequestClosed("request " + request + " was begun before: noise is drawn for a request once");
+      default:
+        throw RequestClosed("request " + request +
+                            " was begun before: noise is drawn for a request once");
     }
   });
 }
@@ -308,14 +346,19 @@ void Ledger::mark_checkpoint(const std::string& request, const CheckpointMark& m
   writer_->write([&](const ledger_detail::End& end) {
     const ledger_detail::Progress progress = writer_->progress_of(request);
     if (progress.state != RequestState::begun) {
-      throw LedgerError("request " + request + (progress.state == RequestState::answered ? " has its answer already" : " was not begun") +
+      throw LedgerError("request " + request +
+                        (progress.state == RequestState::answered ? " has its answer already"
+                                                                  : " was not begun") +
                         ": no checkpoint can be marked for it");
     }
     if (mark.number != progress.checkpoints + 1) {
-      throw LedgerError("checkpoint " + std::to_string(mark.number) + " of request " + request + " does not follow checkpoint " + std::to_string(progress.checkpoints) +
-                        ": another process resumed from the same checkpoint, so this process must stop");
+      throw LedgerError(
+          "checkpoint " + std::to_string(mark.number) + " of request " + request +
+          " does not follow checkpoint " + std::to_string(progress.checkpoints) +
+          ": another process resumed from the same checkpoint, so this process must stop");
     }
-    return writer_->mark(end, ("checkpoint/" + std::to_string(mark.number)).c_str(), request, mark.seal, std::nullopt);
+    return writer_->mark(end, ("checkpoint/" + std::to_string(mark.number)).c_str(), request,
+                         mark.seal, std::nullopt);
   });
 }
 
@@ -330,7 +373,10 @@ std::optional<CheckpointMark> Ledger::checkpoint(const std::string& request) con
 void Ledger::require_checkpoints() const {
   const auto lock = writer_->lock();
   if (!store_->takes_checkpoints()) {
-    throw LedgerError("this ledger was created by an older version of sotto, which had no checkpoints of trainings: export it and import the export into a new ledger", Remedy::import_ledger);
+    throw LedgerError(
+        "this ledger was created by an older version of sotto, which had no checkpoints of "
+        "trainings: export it and import the export into a new ledger",
+        Remedy::import_ledger);
   }
 }
 
@@ -344,9 +390,13 @@ void Ledger::keep_answer(const std::string& request, const std::string& answer) 
   require_text(answer, "an answer");
   writer_->write([&](const ledger_detail::End& end) {
     switch (writer_->progress_of(request).state) {
-      case RequestState::unknown: throw LedgerError("request " + request + " was not charged: no answer can be stored for it");
-      case RequestState::charged: throw LedgerError("request " + request + " was not begun: no answer can be stored for it");
-      case RequestState::begun: return writer_->mark(end, "answer", request, digest(answer), answer);
+      case RequestState::unknown:
+        throw LedgerError("request " + request +
+                          " was not charged: no answer can be stored for it");
+      case RequestState::charged:
+        throw LedgerError("request " + request + " was not begun: no answer can be stored for it");
+      case RequestState::begun:
+        return writer_->mark(end, "answer", request, digest(answer), answer);
       default: throw LedgerError("request " + request + " has its answer already");
     }
   });
@@ -358,10 +408,12 @@ std::optional<std::string> Ledger::answer(const std::string& request) const {
   const std::int64_t mark = writer_->verified_chain().progress_of(request).answer;
   if (mark == 0) return std::nullopt;
   const std::optional<std::string> text = store_->answer(request);
-  if (!text) throw LedgerError("the stored answer of request " + request + " is absent, although entry " + std::to_string(mark) +
-                              " marks it: put the ledger back from a backup");
+  if (!text)
+    throw LedgerError("the stored answer of request " + request + " is absent, although entry " +
+                      std::to_string(mark) + " marks it: put the ledger back from a backup");
   if (digest(*text) != writer_->record(mark).content) {
-    throw LedgerError("the stored answer of request " + request + " is not the one that entry " + std::to_string(mark) +
+    throw LedgerError("the stored answer of request " + request + " is not the one that entry " +
+                      std::to_string(mark) +
                       " marks: it was changed and is not shown. Put the ledger back from a backup");
   }
   return text;
@@ -370,7 +422,8 @@ std::optional<std::string> Ledger::answer(const std::string& request) const {
 std::vector<Entry> Ledger::entries() const {
   const auto lock = writer_->lock();
   std::vector<Entry> entries;
-  for (const Record& record : store_->version() == 1 ? store_->records_from(1) : writer_->records()) {
+  for (const Record& record :
+       store_->version() == 1 ? store_->records_from(1) : writer_->records()) {
     if (record.kind == "charge") entries.push_back(ledger_detail::entry_of(record));
   }
   return entries;
@@ -378,9 +431,11 @@ std::vector<Entry> Ledger::entries() const {
 
 Filter Ledger::filter() const {
   const auto lock = writer_->lock();
-  if (store_->version() == 2) return ledger_detail::filter_of(terms_, writer_->verified_chain().end().tally);
+  if (store_->version() == 2)
+    return ledger_detail::filter_of(terms_, writer_->verified_chain().end().tally);
   const std::vector<Record> all = store_->records_from(1);
-  return ledger_detail::filter_of(terms_, all.empty() ? Tally{} : ledger_detail::tally_of(terms_.budget, all.back()));
+  return ledger_detail::filter_of(
+      terms_, all.empty() ? Tally{} : ledger_detail::tally_of(terms_.budget, all.back()));
 }
 
 Head Ledger::head() const {
@@ -397,12 +452,14 @@ void Ledger::start_witness() {
 
 Finding Ledger::verify_chain() const {
   const auto lock = writer_->lock();
-  if (store_->version() == 1) return {false, "not verified: a ledger of version 1 has no signatures", head()};
+  if (store_->version() == 1)
+    return {false, "not verified: a ledger of version 1 has no signatures", head()};
   const Head end = writer_->verified_chain().head();
   const std::string many = std::to_string(end.number) + (end.number == 1 ? " entry" : " entries");
   return {true,
           "verified: " + many + ", linked to a signed head" +
-              (writer_->has_witness() ? " that follows the witness's" : "; no witness would notice an older copy"),
+              (writer_->has_witness() ? " that follows the witness's"
+                                      : "; no witness would notice an older copy"),
           end};
 }
 
@@ -420,7 +477,9 @@ Finding Ledger::verify(const std::optional<Head>& expected) const {
 
 std::string default_key(const std::string& place) {
   if (ledger_detail::is_database(place))
-    throw InvalidValue("a ledger in a database has no default path for its key: give the path of the key file", Remedy::key_file);
+    throw InvalidValue(
+        "a ledger in a database has no default path for its key: give the path of the key file",
+        Remedy::key_file);
   std::filesystem::path path(place);
   if (path.extension() == ".sotto") return path.replace_extension(".key").string();
   return place + ".key";

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "sotto/core/errors.hpp"
 #include "core/api/hexadecimal.hpp"
 #include "core/api/utc.hpp"
 #include "ledger/chain/text.hpp"
+#include "sotto/core/errors.hpp"
 
 namespace sotto {
 
@@ -21,13 +21,15 @@ Filter filter_of(const Terms& terms, const Tally& tally) {
   try {
     return {terms.budget, terms.relation, tally};
   } catch (const std::invalid_argument&) {
-    throw LedgerError("the totals of the ledger do not fit its budget, " + print(terms.budget) + ": the ledger is damaged; put it back from a backup");
+    throw LedgerError("the totals of the ledger do not fit its budget, " + print(terms.budget) +
+                      ": the ledger is damaged; put it back from a backup");
   }
 }
 
 }  // namespace ledger_detail
 
-Ledger::Writer::Writer(Store& store, Store::Founding founding, Budget budget, std::string place, LedgerOptions options)
+Ledger::Writer::Writer(Store& store, Store::Founding founding, Budget budget, std::string place,
+                       LedgerOptions options)
     : store_(store),
       founding_(std::move(founding)),
       budget_(std::move(budget)),
@@ -46,8 +48,10 @@ SigningKey& Ledger::Writer::key() {
     // Records signed by another key would not verify, so nothing may be written with it.
     const auto listed = ledger_detail::words_of(founding_.keys);
     if (std::find(listed.begin(), listed.end(), key.public_key()) == listed.end()) {
-      throw LedgerError("the key " + path + " is not among the keys that the founding entry of " + without_password(place_) +
-                        " lists; nothing was charged. Give the path of the key that was made with the ledger");
+      throw LedgerError(
+          "the key " + path + " is not among the keys that the founding entry of " +
+          without_password(place_) +
+          " lists; nothing was charged. Give the path of the key that was made with the ledger");
     }
     key.bind(path, founding_.hash);
     key_ = std::move(key);
@@ -56,10 +60,14 @@ SigningKey& Ledger::Writer::key() {
 }
 
 void Ledger::Writer::write(const std::function<Addition(const End& end)>& f) {
-  if (options_.read_only) throw LedgerError(without_password(place_) + " was opened for reading only; nothing was charged. Open it without read_only");
+  if (options_.read_only)
+    throw LedgerError(
+        without_password(place_) +
+        " was opened for reading only; nothing was charged. Open it without read_only");
   if (store_.version() == 1) {
     throw LedgerError(without_password(place_) +
-                          " is a ledger of version 1, which can be read and exported, but not charged: export it, and import the export "
+                          " is a ledger of version 1, which can be read and exported, but not "
+                          "charged: export it, and import the export "
                           "with the type of its unit and its source",
                       Remedy::import_ledger);
   }
@@ -114,11 +122,13 @@ void Ledger::Writer::link(std::vector<Record>& added, const End& end) const {
 void Ledger::Writer::sign(std::vector<Record>& added, const End& end) {
   added.back().signer = key().public_key();
   link(added, end);
-  added.back().signature = key().sign(ledger_detail::head_bytes(founding_.id, {added.back().number, added.back().hash}));
+  added.back().signature =
+      key().sign(ledger_detail::head_bytes(founding_.id, {added.back().number, added.back().hash}));
 }
 
-Addition Ledger::Writer::mark(const End& end, const char* kind, const std::string& request, const std::string& content,
-                              const std::optional<std::string>& answer, const std::string& title) {
+Addition Ledger::Writer::mark(const End& end, const char* kind, const std::string& request,
+                              const std::string& content, const std::optional<std::string>& answer,
+                              const std::string& title) {
   std::vector<Record> added{{.kind = kind,
                              .time = utc_now(),
                              .request = request,
@@ -142,16 +152,19 @@ void Ledger::Writer::require_witnessed(const ledger_detail::ChainWalk& chain) {
   if (head.number == 0) return;
   // A witness without a head is either new or was emptied, to hide that the ledger is an older
   // copy. Only a person can tell the two apart.
-  throw LedgerError("the witness " + options_.witness + " keeps no head of this ledger, which has " + std::to_string(head.number) +
+  throw LedgerError("the witness " + options_.witness +
+                        " keeps no head of this ledger, which has " + std::to_string(head.number) +
                         (head.number == 1 ? " entry" : " entries") +
-                        ": its disk may be absent, or it was emptied. Nothing was charged. If the witness is new, start it",
+                        ": its disk may be absent, or it was emptied. Nothing was charged. If the "
+                        "witness is new, start it",
                     Remedy::start_witness);
 }
 
 void Ledger::Writer::start_witness() {
   if (witness_ == nullptr) throw InvalidValue("no witness is given: give a file, or |COMMAND");
   (void)chain_.verify_to_end(store_);
-  if (const auto head = witness_->last(founding_.id)) chain_.walk().require_contains(*head, "the witness");
+  if (const auto head = witness_->last(founding_.id))
+    chain_.walk().require_contains(*head, "the witness");
   notify_witness(chain_.head());
 }
 
@@ -163,24 +176,33 @@ void Ledger::Writer::notify_witness(const Head& head) {
 
 // --- Creation ---
 
-Ledger Ledger::Writer::create(const std::string& place, Store::Contents contents, const LedgerOptions& options,
-                             const std::function<void(Store::Contents& contents, const SigningKey& key)>& more) {
+Ledger Ledger::Writer::create(
+    const std::string& place, Store::Contents contents, const LedgerOptions& options,
+    const std::function<void(Store::Contents& contents, const SigningKey& key)>& more) {
   Store::Founding& founding = contents.founding;
   // An imported ledger of version 2 has its keys and signatures already.
-  if (!founding.keys.empty()) return {ledger_detail::create_store(place, contents, options.writer), place, options};
+  if (!founding.keys.empty())
+    return {ledger_detail::create_store(place, contents, options.writer), place, options};
   const std::string path = options.key.empty() ? default_key(place) : options.key;
   const bool has_key_file = std::filesystem::exists(path);
   SigningKey key = has_key_file ? SigningKey::read(path) : SigningKey::generate();
   // One key signs one ledger: bind() could not detect a swapped founding entry otherwise.
   if (has_key_file && !key.ledger().empty()) {
-    throw LedgerError("the key " + path + " belongs to another ledger: give another path, or move that file away if its ledger is gone", Remedy::key_file);
+    throw LedgerError("the key " + path +
+                          " belongs to another ledger: give another path, or move that file away "
+                          "if its ledger is gone",
+                      Remedy::key_file);
   }
 
   // List the keys that may sign, then hash and sign the founding entry.
   founding.keys = key.public_key();
   for (const std::string& other : options.writer_keys) {
     const auto bytes = from_hexadecimal(other);
-    if (!bytes || bytes->size() != 32) throw InvalidValue("the public key of a writer has 64 hexadecimal digits in lower case, and '" + other + "' has not", Remedy::public_key);
+    if (!bytes || bytes->size() != 32)
+      throw InvalidValue(
+          "the public key of a writer has 64 hexadecimal digits in lower case, and '" + other +
+              "' has not",
+          Remedy::public_key);
     if (founding.keys.find(other) == std::string::npos) founding.keys += " " + other;
   }
   founding.hash = ledger_detail::first_hash(founding);

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "ledger/chain/chain.hpp"
-#include "sotto/ledger/key.hpp"
 #include "ledger/chain/store.hpp"
 #include "ledger/chain/verified_chain.hpp"
 #include "ledger/chain/witness.hpp"
+#include "sotto/ledger/key.hpp"
 
 namespace sotto {
 namespace ledger_detail {
@@ -35,10 +35,12 @@ class Ledger::Writer {
   /// Creates a ledger with these contents. If the founding entry names no keys, it is signed with
   /// the key file of `options`, which is created if it is absent, and `more` may append signed
   /// records.
-  static Ledger create(const std::string& place, Store::Contents contents, const LedgerOptions& options,
-                      const std::function<void(Store::Contents& contents, const SigningKey& key)>& more = {});
+  static Ledger create(
+      const std::string& place, Store::Contents contents, const LedgerOptions& options,
+      const std::function<void(Store::Contents& contents, const SigningKey& key)>& more = {});
 
-  Writer(Store& store, Store::Founding founding, Budget budget, std::string place, LedgerOptions options);
+  Writer(Store& store, Store::Founding founding, Budget budget, std::string place,
+         LedgerOptions options);
 
   /// Verifies the end of the ledger, appends the records that f makes from it, and gives their head
   /// to the witness. Verification and append are one transaction. Throws LedgerError, and appends
@@ -49,14 +51,20 @@ class Ledger::Writer {
   /// Signs the last of these records, which changes its hash.
   void sign(std::vector<ledger_detail::Record>& added, const ledger_detail::End& end);
   /// Returns a mark of a request, linked and signed.
-  ledger_detail::Addition mark(const ledger_detail::End& end, const char* kind, const std::string& request, const std::string& content,
-                               const std::optional<std::string>& answer, const std::string& title = {});
+  ledger_detail::Addition mark(const ledger_detail::End& end, const char* kind,
+                               const std::string& request, const std::string& content,
+                               const std::optional<std::string>& answer,
+                               const std::string& title = {});
 
   /// Returns the chain, verified to its present end and against the witness. Throws LedgerError.
   const ledger_detail::VerifiedChain& verified_chain();
   /// Return the state of a request and a record, from the last verification.
-  [[nodiscard]] ledger_detail::Progress progress_of(const std::string& request) const { return chain_.progress_of(request); }
-  [[nodiscard]] ledger_detail::Record record(std::int64_t number) const { return chain_.record(store_, number); }
+  [[nodiscard]] ledger_detail::Progress progress_of(const std::string& request) const {
+    return chain_.progress_of(request);
+  }
+  [[nodiscard]] ledger_detail::Record record(std::int64_t number) const {
+    return chain_.record(store_, number);
+  }
   /// Returns all records, verified. Throws LedgerError.
   std::vector<ledger_detail::Record> records();
   /// Throws LedgerError if there is a witness and the verified chain does not contain the head that

@@ -6,21 +6,22 @@
 #include <limits>
 #include <string>
 
-#include "sotto/accounting/calibrate.hpp"
-#include "sotto/core/decimal.hpp"
-#include "sotto/core/errors.hpp"
 #include "mechanisms/api/gaussian.hpp"
 #include "numerics/api/elementary.hpp"
 #include "numerics/api/normal.hpp"
+#include "privacy/api/gaussian.hpp"
+#include "sotto/accounting/calibrate.hpp"
+#include "sotto/core/decimal.hpp"
+#include "sotto/core/errors.hpp"
 #include "sotto/plan/holes.hpp"
 #include "sotto/plan/text.hpp"
-#include "privacy/api/gaussian.hpp"
 
 namespace sotto {
 namespace {
 
 double number(const Parameter& parameter) {
-  if (parameter.is_hole()) throw InvalidValue("a mechanism needs numbers: fill the hole, or let calibrate find it");
+  if (parameter.is_hole())
+    throw InvalidValue("a mechanism needs numbers: fill the hole, or let calibrate find it");
   return parameter.value();
 }
 
@@ -38,15 +39,18 @@ ArsinhNoise arsinh_noise(double rho, double sensitivity) {
     const double rounded = real.estimate();
     // the number in the event stands for every real that rounds to it, and the exact ρ of sigma
     // must be one of them
-    if (Real::reading(rounded).lower() <= real.lower() && real.upper() <= Real::reading(rounded).upper()) return {sigma, rounded};
+    if (Real::reading(rounded).lower() <= real.lower() &&
+        real.upper() <= Real::reading(rounded).upper())
+      return {sigma, rounded};
     sigma = next_up(sigma);
   }
-  throw InvalidValue("arsinh noise of rho = " + shortest(rho) + " and sensitivity = " + shortest(sensitivity) +
-                     " is at the end of what doubles hold");
+  throw InvalidValue("arsinh noise of rho = " + shortest(rho) + " and sensitivity = " +
+                     shortest(sensitivity) + " is at the end of what doubles hold");
 }
 
 double require_sensitivity(double sensitivity) {
-  if (!(sensitivity > 0) || !std::isfinite(sensitivity)) throw InvalidValue("sensitivity must be above 0 and finite");
+  if (!(sensitivity > 0) || !std::isfinite(sensitivity))
+    throw InvalidValue("sensitivity must be above 0 and finite");
   return sensitivity;
 }
 
@@ -65,7 +69,8 @@ double first_from(double least, Enough enough) {
 Additive gaussian_of(const Real& sigma_by_sensitivity, double l2) {
   // sigma must be enough for every reading of the number in the event
   const double least = (sigma_by_sensitivity * Real::reading(l2)).upper();
-  const double sigma = first_from(least, [&](double s) { return Real::reading(s).lower() >= least; });
+  const double sigma =
+      first_from(least, [&](double s) { return Real::reading(s).lower() >= least; });
   return Additive(gaussian(sigma, l2));
 }
 
@@ -74,7 +79,9 @@ Plan only_leaf(const Plan& plan) {
   const auto among = [](const std::vector<Plan>& parts) {
     const Plan first = only_leaf(parts.front());
     for (const Plan& part : parts) {
-      if (!(only_leaf(part) == first)) throw InvalidValue("the plan holds different mechanisms: make one of each leaf of the calibrated plan");
+      if (!(only_leaf(part) == first))
+        throw InvalidValue(
+            "the plan holds different mechanisms: make one of each leaf of the calibrated plan");
     }
     return first;
   };
@@ -94,7 +101,9 @@ int grid_for_scale(double scale) { return RoundedNoise::grid_for(scale); }
 Additive::Additive(const Plan& leaf, std::optional<int> grid) : Additive(make(leaf, grid)) {}
 
 Additive::Additive(const GaussianNoise& noise)
-    : Additive(Parts{noise.event(), RoundedNoise(NoiseKind::gaussian, noise.scale(), grid_for_scale(noise.scale())), 0}) {}
+    : Additive(Parts{
+          noise.event(),
+          RoundedNoise(NoiseKind::gaussian, noise.scale(), grid_for_scale(noise.scale())), 0}) {}
 
 Additive::Parts Additive::make(const Plan& leaf, std::optional<int> grid) {
   const auto fine = [&](double scale) { return grid.value_or(grid_for_scale(scale)); };
@@ -111,10 +120,13 @@ Additive::Parts Additive::make(const Plan& leaf, std::optional<int> grid) {
   if (const auto* a = leaf.as<Arsinh>()) {
     const auto [sigma, rho] = arsinh_noise(number(a->rho), number(a->sensitivity));
     const double bend = number(a->a);
-    return {arsinh(rho, bend, a->sensitivity), RoundedNoise::arsinh(sigma, bend, fine(sigma)), bend};
+    return {arsinh(rho, bend, a->sensitivity), RoundedNoise::arsinh(sigma, bend, fine(sigma)),
+            bend};
   }
-  if (leaf.as<Catastrophe>() != nullptr) throw InvalidValue("catastrophe can be accounted, never run: it would publish the data");
-  throw InvalidValue("`" + print(leaf) + "` adds no noise to a number: it must be laplace, gaussian or arsinh");
+  if (leaf.as<Catastrophe>() != nullptr)
+    throw InvalidValue("catastrophe can be accounted, never run: it would publish the data");
+  throw InvalidValue("`" + print(leaf) +
+                     "` adds no noise to a number: it must be laplace, gaussian or arsinh");
 }
 
 std::vector<double> Additive::release(std::span<const double> values) const {
@@ -126,8 +138,10 @@ std::vector<double> Additive::release(std::span<const double> values) const {
 void Additive::release_in_place(std::span<double> values) const {
   if (bend_ != 0 && values.size() > 1) {
     const std::string count = std::to_string(values.size());
-    throw OutsideConditions("no theorem prices arsinh noise on " + count + " numbers together: each is a query of its own, at " + count + " * " +
-                                print(event_) + " in all; or use gaussian noise, which has one",
+    throw OutsideConditions("no theorem prices arsinh noise on " + count +
+                                " numbers together: each is a query of its own, at " + count +
+                                " * " + print(event_) +
+                                " in all; or use gaussian noise, which has one",
                             Remedy::each);
   }
   noise_.add(values);
@@ -142,10 +156,12 @@ std::vector<double> Additive::release_each(std::span<const double> values) const
 double Additive::grid() const { return std::ldexp(1.0, noise_.grid()); }
 
 double Additive::margin(double probability) const {
-  if (!(probability > 0 && probability < 1)) throw InvalidValue("probability must be above 0 and below 1");
+  if (!(probability > 0 && probability < 1))
+    throw InvalidValue("probability must be above 0 and below 1");
   const Real scale = noise_.scale();
   const Real half_step = Real(grid()) / Real(2);
-  if (event_.as<Laplace>() != nullptr) return (scale * -log1p(-Real(probability)) + half_step).upper();
+  if (event_.as<Laplace>() != nullptr)
+    return (scale * -log1p(-Real(probability)) + half_step).upper();
   const double tail = (Real(1) / Real(2) + Real(probability) / Real(2)).upper();
   const Real size = scale * Real(normal_quantile(tail, Side::upper));
   if (bend_ == 0) return (size + half_step).upper();
@@ -155,17 +171,21 @@ double Additive::margin(double probability) const {
 
 Additive laplace_for(Epsilon epsilon, double l1) {
   require_sensitivity(l1);
-  if (!(epsilon.value() > 0)) throw InvalidValue("epsilon must be above 0: no noise is enough for 0");
+  if (!(epsilon.value() > 0))
+    throw InvalidValue("epsilon must be above 0: no noise is enough for 0");
   // the first double whose event costs at most epsilon for every reading of its numbers
   const double least = (Real(l1) / Real(epsilon.value())).lower();
-  const double b = first_from(least, [&](double scale) { return (Real::reading(l1) / Real::reading(scale)).upper() <= epsilon.value(); });
+  const double b = first_from(least, [&](double scale) {
+    return (Real::reading(l1) / Real::reading(scale)).upper() <= epsilon.value();
+  });
   return Additive(laplace(b, l1));
 }
 
 Additive gaussian_for(Epsilon epsilon, Delta delta, double l2, GaussianRule rule) {
   require_sensitivity(l2);
   if (rule == GaussianRule::classical) {
-    return gaussian_of(gaussian_classical_sigma(Real::reading(epsilon.value()), Real::reading(delta.value())), l2);
+    return gaussian_of(
+        gaussian_classical_sigma(Real::reading(epsilon.value()), Real::reading(delta.value())), l2);
   }
   const Calibration found = calibrate(gaussian(hole, l2), epsilon, delta);
   return Additive(found.plan);
@@ -179,11 +199,14 @@ Additive gaussian_for_zcdp(double rho, double l2) {
 
 Additive gaussian_for_renyi(Order order, double epsilon, double l2) {
   require_sensitivity(l2);
-  if (!(epsilon > 0) || !std::isfinite(epsilon)) throw InvalidValue("epsilon must be above 0 and finite");
+  if (!(epsilon > 0) || !std::isfinite(epsilon))
+    throw InvalidValue("epsilon must be above 0 and finite");
   if (!(order.value() > 1)) throw InvalidValue("order must be above 1");
   return gaussian_of(gaussian_sigma_for_renyi(order.value(), Real::reading(epsilon)), l2);
 }
 
-Additive additive_for(const Plan& plan, Epsilon epsilon, Delta delta) { return Additive(only_leaf(calibrate(plan, epsilon, delta).plan)); }
+Additive additive_for(const Plan& plan, Epsilon epsilon, Delta delta) {
+  return Additive(only_leaf(calibrate(plan, epsilon, delta).plan));
+}
 
 }  // namespace sotto

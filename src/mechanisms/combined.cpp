@@ -10,29 +10,32 @@
 namespace sotto {
 namespace {
 
-// A little more noise makes every tail heavier: weights that are nearly equal are moved apart upwards, so that partial fractions do not
-// cancel.
+// A little more noise makes every tail heavier: weights that are nearly equal are moved apart
+// upwards, so that partial fractions do not cancel.
 std::vector<double> apart(std::vector<double> weights) {
   std::sort(weights.begin(), weights.end());
-  for (std::size_t i = 1; i < weights.size(); ++i) weights[i] = std::max(weights[i], weights[i - 1] * (1 + 1e-3));
+  for (std::size_t i = 1; i < weights.size(); ++i)
+    weights[i] = std::max(weights[i], weights[i - 1] * (1 + 1e-3));
   return weights;
 }
 
-// Σ w_i X_i, X_i Laplace of scale 1: the characteristic function Π 1/(1 + w_i² t²) in partial fractions.
+// Σ w_i X_i, X_i Laplace of scale 1: the characteristic function Π 1/(1 + w_i² t²) in partial
+// fractions.
 double few_laplace(const std::vector<double>& weights, double t) {
   double sum = 0;
   for (std::size_t i = 0; i < weights.size(); ++i) {
     double share = 1;
     for (std::size_t j = 0; j < weights.size(); ++j) {
-      if (j != i) share *= weights[i] * weights[i] / ((weights[i] - weights[j]) * (weights[i] + weights[j]));
+      if (j != i)
+        share *= weights[i] * weights[i] / ((weights[i] - weights[j]) * (weights[i] + weights[j]));
     }
     sum += share * std::exp(-t / weights[i]);
   }
   return sum;
 }
 
-// The same by inverting the characteristic function, which falls fast when there are many. The trapezoid rule of step h adds the
-// tail's values at distance 2π/h and more, nothing else.
+// The same by inverting the characteristic function, which falls fast when there are many. The
+// trapezoid rule of step h adds the tail's values at distance 2π/h and more, nothing else.
 double many_laplace(std::span<const Weight> weights, double t) {
   double variance = 0;
   double widest = 0;
@@ -47,7 +50,8 @@ double many_laplace(std::span<const Weight> weights, double t) {
   for (int k = 1; k < 2'000'000; ++k) {
     const double omega = h * k;
     double log_size = 0;
-    for (const Weight& w : weights) log_size -= w.times * std::log1p(w.size * w.size * omega * omega);
+    for (const Weight& w : weights)
+      log_size -= w.times * std::log1p(w.size * w.size * omega * omega);
     if (log_size < -34) break;
     inside += std::sin(omega * t) / k * std::exp(log_size);
   }
@@ -80,8 +84,10 @@ double tail(NoiseKind kind, double scale, std::span<const Weight> weights, doubl
   return std::clamp(few_laplace(apart(each), t), 0.0, 1.0);
 }
 
-double distance_at(NoiseKind kind, double scale, std::span<const Weight> weights, double probability) {
-  if (!(probability > 0 && probability < 1)) throw InvalidValue("probability must be above 0 and below 1");
+double distance_at(NoiseKind kind, double scale, std::span<const Weight> weights,
+                   double probability) {
+  if (!(probability > 0 && probability < 1))
+    throw InvalidValue("probability must be above 0 and below 1");
   double high = scale;
   for (const Weight& w : weights) high = std::max(high, scale * std::abs(w.size));
   while (tail(kind, scale, weights, high) > probability) high *= 2;

@@ -22,34 +22,44 @@ int grid_of(double scale, std::span<const int> exponents) {
 // the grid and on it, are doubles then.
 int finer_by(int grid, int exponent) {
   const int finer = grid - exponent;
-  if (finer < least_finer || finer > 53) throw InvalidValue("the noise is too small or too large for the sum's grid");
+  if (finer < least_finer || finer > 53)
+    throw InvalidValue("the noise is too small or too large for the sum's grid");
   return finer;
 }
 
 }  // namespace
 
-NoisySum::NoisySum(const GaussianNoise& noise, std::vector<int> exponents) : NoisySum(noise.event(), noise.scale(), std::move(exponents)) {}
-NoisySum::NoisySum(const PartyNoise& share, std::vector<int> exponents) : NoisySum(share.event(), share.scale(), std::move(exponents)) {}
+NoisySum::NoisySum(const GaussianNoise& noise, std::vector<int> exponents)
+    : NoisySum(noise.event(), noise.scale(), std::move(exponents)) {}
+NoisySum::NoisySum(const PartyNoise& share, std::vector<int> exponents)
+    : NoisySum(share.event(), share.scale(), std::move(exponents)) {}
 NoisySum::NoisySum(const Plan& event, double scale, std::vector<int> exponents)
-    : event_(event), exponents_(std::move(exponents)), noise_(NoiseKind::gaussian, scale, grid_of(scale, exponents_)) {}
+    : event_(event),
+      exponents_(std::move(exponents)),
+      noise_(NoiseKind::gaussian, scale, grid_of(scale, exponents_)) {}
 
 // The part of the total on the grid is added after the noise: both are multiples of the grid.
 double NoisySum::release(std::size_t layer, std::int64_t total) const {
   const int exponent = exponents_.at(layer);
   const std::int64_t below = total & ((std::int64_t{1} << finer_by(grid(), exponent)) - 1);
-  return std::ldexp(static_cast<double>(total - below), exponent) + noise_.add(std::ldexp(static_cast<double>(below), exponent));
+  return std::ldexp(static_cast<double>(total - below), exponent) +
+         noise_.add(std::ldexp(static_cast<double>(below), exponent));
 }
 
-void NoisySum::release(std::size_t layer, std::span<const std::int64_t> totals, std::span<double> noisy) const {
+void NoisySum::release(std::size_t layer, std::span<const std::int64_t> totals,
+                       std::span<double> noisy) const {
   const int exponent = exponents_.at(layer);
   const std::int64_t mask = (std::int64_t{1} << finer_by(grid(), exponent)) - 1;
   const double step = std::ldexp(1.0, exponent);
-  for (std::size_t j = 0; j < totals.size(); ++j) noisy[j] = static_cast<double>(totals[j] & mask) * step;
+  for (std::size_t j = 0; j < totals.size(); ++j)
+    noisy[j] = static_cast<double>(totals[j] & mask) * step;
   noise_.add(noisy);
-  for (std::size_t j = 0; j < totals.size(); ++j) noisy[j] += static_cast<double>(totals[j] - (totals[j] & mask)) * step;
+  for (std::size_t j = 0; j < totals.size(); ++j)
+    noisy[j] += static_cast<double>(totals[j] - (totals[j] & mask)) * step;
 }
 
-NoisyShare::NoisyShare(const PartyNoise& share, int grid) : event_(share.event()), noise_(NoiseKind::gaussian, share.scale(), grid) {}
+NoisyShare::NoisyShare(const PartyNoise& share, int grid)
+    : event_(share.event()), noise_(NoiseKind::gaussian, share.scale(), grid) {}
 
 std::vector<std::int64_t> NoisyShare::release(std::vector<double> numbers) const {
   noise_.add(numbers);
@@ -59,7 +69,8 @@ std::vector<std::int64_t> NoisyShare::release(std::vector<double> numbers) const
 std::vector<std::int64_t> in_grid_steps(std::span<const double> numbers, int grid) {
   std::vector<std::int64_t> steps;
   steps.reserve(numbers.size());
-  for (const double number : numbers) steps.push_back(static_cast<std::int64_t>(std::ldexp(number, -grid)));
+  for (const double number : numbers)
+    steps.push_back(static_cast<std::int64_t>(std::ldexp(number, -grid)));
   return steps;
 }
 

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "sotto/core/errors.hpp"
 #include "numerics/api/elementary.hpp"
 #include "privacy/api/gaussian.hpp"
+#include "sotto/core/errors.hpp"
 #include "sotto/random/noise.hpp"
 
 namespace sotto {
@@ -16,7 +16,8 @@ Plan ObjectiveNoise::event() const {
 }
 
 double ObjectiveNoise::epsilon_left() const {
-  return (Real(conditions_.epsilon) - log1p(conditions_.curvature / Real(conditions_.strength))).lower();
+  return (Real(conditions_.epsilon) - log1p(conditions_.curvature / Real(conditions_.strength)))
+      .lower();
 }
 
 double ObjectiveNoise::scale() const {
@@ -30,7 +31,9 @@ std::vector<double> ObjectiveNoise::draw(std::size_t size, int grid) const {
   std::vector<double> b(size, 0.0);
   const RoundedNoise noise(NoiseKind::gaussian, scale(), grid);
   if (noise.limit() < 0x1p8 * noise.scale())
-    throw OutsideConditions("the noise in the objective is too large for the tolerance's grid: declare a larger tolerance");
+    throw OutsideConditions(
+        "the noise in the objective is too large for the tolerance's grid: declare a larger "
+        "tolerance");
   noise.add(b);
   return b;
 }

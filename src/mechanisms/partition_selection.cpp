@@ -1,9 +1,9 @@
 // Private partition selection.
 #include "mechanisms/api/partition_selection.hpp"
 
-#include "sotto/core/errors.hpp"
 #include "numerics/api/elementary.hpp"
 #include "numerics/api/normal.hpp"
+#include "sotto/core/errors.hpp"
 #include "sotto/plan/text.hpp"
 
 namespace sotto {
@@ -16,14 +16,16 @@ double threshold_of(const Additive& counts, double delta, std::int64_t groups_a_
   const Real each = Real(delta) / Real(static_cast<double>(groups_a_unit));
   const Real scale = counts.scale();
   const bool is_laplace = counts.event().as<Laplace>() != nullptr;
-  const Real reach = is_laplace ? scale * -log(Real(2) * each) : scale * -Real(normal_quantile(each.lower(), Side::lower));
+  const Real reach = is_laplace ? scale * -log(Real(2) * each)
+                                : scale * -Real(normal_quantile(each.lower(), Side::lower));
   const Real grid = counts.grid();
   return (Real(1) + max(reach, Real(0)) + grid).upper();
 }
 
 Additive noise_of(const Plan& noise) {
   if (noise.as<Laplace>() == nullptr && noise.as<Gaussian>() == nullptr) {
-    throw InvalidValue("the noise on counts of units must be laplace or gaussian, and is `" + print(noise) + "`");
+    throw InvalidValue("the noise on counts of units must be laplace or gaussian, and is `" +
+                       print(noise) + "`");
   }
   return Additive(noise);
 }

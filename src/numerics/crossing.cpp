@@ -28,13 +28,15 @@ double secant(const Point& a, const Point& b) {
 }
 double quadratic(const Point& a, const Point& b, const Point& c) {
   if (!a.guides() || !b.guides() || !c.guides()) return NAN;
-  return std::log(a.x) * b.y * c.y / ((a.y - b.y) * (a.y - c.y)) + std::log(b.x) * a.y * c.y / ((b.y - a.y) * (b.y - c.y)) +
+  return std::log(a.x) * b.y * c.y / ((a.y - b.y) * (a.y - c.y)) +
+         std::log(b.x) * a.y * c.y / ((b.y - a.y) * (b.y - c.y)) +
          std::log(c.x) * a.y * b.y / ((c.y - a.y) * (c.y - b.y));
 }
 
 class Finder {
  public:
-  Finder(const CrossingRange& range, const std::function<Excess(double)>& excess) : range_(range), excess_(excess) {}
+  Finder(const CrossingRange& range, const std::function<Excess(double)>& excess)
+      : range_(range), excess_(excess) {}
 
   Crossing find() {
     probe(std::clamp(range_.start, range_.low, range_.high));
@@ -69,7 +71,8 @@ class Finder {
         least = 64 * step;
       }
       double x = last_.x * std::exp(up ? step : -step);
-      if (range_.whole) x = up ? std::max(std::floor(x), last_.x + 1) : std::min(std::ceil(x), last_.x - 1);
+      if (range_.whole)
+        x = up ? std::max(std::floor(x), last_.x + 1) : std::min(std::ceil(x), last_.x - 1);
       probe(up ? std::min(x, limit) : std::max(x, limit));
     }
     return true;
@@ -86,7 +89,9 @@ class Finder {
     return std::min(std::abs(last_.y) / slope, 2 * stride);
   }
 
-  [[nodiscard]] double tolerance() const { return std::max(range_.tolerance, std::min(last_.resolution / 4, 1e-7)); }
+  [[nodiscard]] double tolerance() const {
+    return std::max(range_.tolerance, std::min(last_.resolution / 4, 1e-7));
+  }
   [[nodiscard]] double low() const { return std::min(holds_.x, fails_.x); }
   [[nodiscard]] double high() const { return std::max(holds_.x, fails_.x); }
   [[nodiscard]] bool close() const {
@@ -113,10 +118,12 @@ class Finder {
     // bisect the few doubles between the ends
     const double fails = fails_.x;
     if (holds_.x > fails) {
-      holds_.x = first_true(std::nextafter(fails, INFINITY), holds_.x, [&](double x) { return excess_(x).value <= 0; });
+      holds_.x = first_true(std::nextafter(fails, INFINITY), holds_.x,
+                            [&](double x) { return excess_(x).value <= 0; });
       fails_.x = std::nextafter(holds_.x, 0);
     } else {
-      fails_.x = first_true(std::nextafter(holds_.x, INFINITY), fails, [&](double x) { return !(excess_(x).value <= 0); });
+      fails_.x = first_true(std::nextafter(holds_.x, INFINITY), fails,
+                            [&](double x) { return !(excess_(x).value <= 0); });
       holds_.x = std::nextafter(fails_.x, 0);
     }
   }
@@ -143,7 +150,8 @@ class Finder {
   [[nodiscard]] double inside(double u) const {
     if (range_.whole) return std::clamp(std::floor(std::exp(u)), low() + 1, high() - 1);
     const double middle = std::sqrt(low()) * std::sqrt(high());
-    return std::clamp(std::exp(u), std::min(low() * (1 + margin_), middle), std::max(high() * (1 - margin_), middle));
+    return std::clamp(std::exp(u), std::min(low() * (1 + margin_), middle),
+                      std::max(high() * (1 - margin_), middle));
   }
 
   const CrossingRange& range_;
@@ -156,6 +164,8 @@ class Finder {
 
 }  // namespace
 
-Crossing find_crossing(const CrossingRange& range, const std::function<Excess(double)>& excess) { return Finder(range, excess).find(); }
+Crossing find_crossing(const CrossingRange& range, const std::function<Excess(double)>& excess) {
+  return Finder(range, excess).find();
+}
 
 }  // namespace sotto

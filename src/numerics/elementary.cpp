@@ -22,7 +22,8 @@ const std::array<Real, exponential_terms>& inverse_factorials() {
   static const auto table = [] {
     std::array<Real, exponential_terms> values;
     Real value = 1;
-    for (int n = 1; n <= exponential_terms; ++n) values[static_cast<std::size_t>(n - 1)] = value = value / n;
+    for (int n = 1; n <= exponential_terms; ++n)
+      values[static_cast<std::size_t>(n - 1)] = value = value / n;
     return values;
   }();
   return table;
@@ -38,7 +39,9 @@ Real exponential_series(const Real& x, int terms, double rest) {
 }
 
 // For |x| <= 0.5 the rest is at most 2 * 0.5^26 / 27! < 2^-118.
-Real exponential_series(const Real& x) { return exponential_series(x, exponential_terms, 0x1p-118); }
+Real exponential_series(const Real& x) {
+  return exponential_series(x, exponential_terms, 0x1p-118);
+}
 
 // Returns e^(j/32) for j = -12 … 12.
 constexpr int exponential_steps = 12;
@@ -60,7 +63,8 @@ Real spread(const Real& at_centre_minus_one, double radius) {
   // libm's expm1 errs by a few units in the last place
   const double growth = std::expm1(radius) * (1 + 0x1p-40);
   const Real value = 1 + at_centre_minus_one;
-  return at_centre_minus_one.widened((std::fabs(value.high()) + value.radius()) * (1 + 0x1p-40) * growth);
+  return at_centre_minus_one.widened((std::fabs(value.high()) + value.radius()) * (1 + 0x1p-40) *
+                                     growth);
 }
 
 }  // namespace
@@ -73,7 +77,9 @@ Real exp(const Real& x) {
   const double top = x.upper();
   if (top > 709.7) return Real::unknown();
   // If e^x may underflow, return the whole of [0, e^top].
-  if (x.lower() < -740) return Real::hull(0.0, top < -745 ? std::numeric_limits<double>::denorm_min() : std::exp(top) * (1 + 0x1p-20) + 1e-322);
+  if (x.lower() < -740)
+    return Real::hull(0.0, top < -745 ? std::numeric_limits<double>::denorm_min()
+                                      : std::exp(top) * (1 + 0x1p-20) + 1e-322);
 
   // e^c = 2^k e^(j/32) e^t for the centre c
   const Real centre = x.centre();
@@ -85,7 +91,9 @@ Real exp(const Real& x) {
   Real value = exponential_step(j) * (1 + t * exponential_series(t.centre(), 15, 0x1p-118));
   // d is the radius of log 2 and of the argument: e^(r + d) <= e^r * (1 + expm1(|d|))
   const double d = (r.radius() + t.radius() + x.radius()) * (1 + 0x1p-40);
-  if (d != 0) value = value.widened((std::fabs(value.high()) + value.radius()) * (1 + 0x1p-40) * std::expm1(d) * (1 + 0x1p-40));
+  if (d != 0)
+    value = value.widened((std::fabs(value.high()) + value.radius()) * (1 + 0x1p-40) *
+                          std::expm1(d) * (1 + 0x1p-40));
   return scale(value, k);
 }
 

@@ -45,7 +45,8 @@ Real log_gamma(const Real& x) {
   series *= inverse;
   // the next coefficient is 1723168255201 / 2492028 < 7e5
   const double omitted = 7e5 * std::pow(1 / shifted.lower(), 29) * (1 + 0x1p-20);
-  const Real stirling = (shifted - Real(0.5)) * log(shifted) - shifted + log(2 * pi()) / 2 + series.widened(omitted);
+  const Real stirling =
+      (shifted - Real(0.5)) * log(shifted) - shifted + log(2 * pi()) / 2 + series.widened(omitted);
   return stirling - log(product);
 }
 
@@ -57,7 +58,8 @@ constexpr std::int64_t tabulated_factorials = 2049;
 // many times.
 Real tabulated_log_factorial(std::int64_t n) {
   thread_local std::vector<Real> table{Real(0)};
-  while (static_cast<std::int64_t>(table.size()) <= n) table.push_back(table.back() + log(Real(static_cast<double>(table.size()))));
+  while (static_cast<std::int64_t>(table.size()) <= n)
+    table.push_back(table.back() + log(Real(static_cast<double>(table.size()))));
   return table[static_cast<std::size_t>(n)];
 }
 
@@ -67,7 +69,8 @@ Real log_factorial(std::int64_t n) { return log_gamma(Real(static_cast<double>(n
 
 Real log_binomial(std::int64_t n, std::int64_t k) {
   if (k == 0 || k == n) return 0;
-  if (n < tabulated_factorials) return tabulated_log_factorial(n) - tabulated_log_factorial(k) - tabulated_log_factorial(n - k);
+  if (n < tabulated_factorials)
+    return tabulated_log_factorial(n) - tabulated_log_factorial(k) - tabulated_log_factorial(n - k);
   return log_factorial(n) - log_factorial(k) - log_factorial(n - k);
 }
 

@@ -8,7 +8,8 @@ const GaussLegendre& gauss_legendre() {
     GaussLegendre r{};
     constexpr int n = gauss_points;
     for (int i = 0; i < n; ++i) {
-      long double x = std::cos(3.14159265358979323846L * (static_cast<long double>(i) + 0.75L) / (n + 0.5L));
+      long double x =
+          std::cos(3.14159265358979323846L * (static_cast<long double>(i) + 0.75L) / (n + 0.5L));
       long double slope = 1;
       // Newton's method; the inner loop is the three-term recurrence
       for (int step = 0; step < 8; ++step) {
@@ -23,7 +24,8 @@ const GaussLegendre& gauss_legendre() {
         x -= value / slope;
       }
       r.node[static_cast<std::size_t>(i)] = static_cast<double>(x);
-      r.weight[static_cast<std::size_t>(i)] = static_cast<double>(2 / ((1 - x * x) * slope * slope));
+      r.weight[static_cast<std::size_t>(i)] =
+          static_cast<double>(2 / ((1 - x * x) * slope * slope));
     }
     return r;
   }();

@@ -47,16 +47,18 @@ Real continued_fraction(const Real& x) {
 }  // namespace
 
 Real normal_density(const Real& x) {
-  if (x.lower() > 40 || x.upper() < -40) return Real::hull(0.0, std::numeric_limits<double>::denorm_min());
+  if (x.lower() > 40 || x.upper() < -40)
+    return Real::hull(0.0, std::numeric_limits<double>::denorm_min());
   return exp(-square(x) / 2) / sqrt(2 * pi());
 }
 
 Real mills_ratio(const Real& x) {
   const Real centre = x.centre();
   // left of -5 by R(x) + R(-x) = sqrt(2π) e^(x²/2); the series serves |x| < 5
-  const Real value = centre.high() <= -5 ? sqrt(2 * pi()) * exp(square(centre) / 2) - continued_fraction(-centre)
-                     : centre.high() < 5 ? sqrt(pi() / 2) * exp(square(centre) / 2) - odd_series(centre)
-                                         : continued_fraction(centre);
+  const Real value =
+      centre.high() <= -5 ? sqrt(2 * pi()) * exp(square(centre) / 2) - continued_fraction(-centre)
+      : centre.high() < 5 ? sqrt(pi() / 2) * exp(square(centre) / 2) - odd_series(centre)
+                          : continued_fraction(centre);
   if (x.radius() == 0) return value;
   // R' = x R - 1 lies in (-1, 0) for x >= 0, and its modulus grows to the left: take the ball's
   // left end
@@ -69,7 +71,8 @@ Real mills_ratio(const Real& x) {
 Real normal_tail(const Real& x) {
   if (x.high() <= -5) return 1 - normal_tail(-x);
   const Real centre = x.centre();
-  const Real value = x.high() < 5 ? Real(0.5) - normal_density(centre) * odd_series(centre) : normal_density(centre) * continued_fraction(centre);
+  const Real value = x.high() < 5 ? Real(0.5) - normal_density(centre) * odd_series(centre)
+                                  : normal_density(centre) * continued_fraction(centre);
   if (x.radius() == 0) return value;
   // the derivative is the density, which is largest at the point of the ball nearest to 0
   const double nearest = x.lower() > 0 ? x.lower() : 0;
@@ -79,7 +82,8 @@ Real normal_tail(const Real& x) {
 Real normal_cdf(const Real& x) { return normal_tail(-x); }
 
 double normal_quantile(double p, Side side) {
-  if (side == Side::upper) return first_true(-40, 40, [p](double x) { return normal_cdf(x).lower() >= p; });
+  if (side == Side::upper)
+    return first_true(-40, 40, [p](double x) { return normal_cdf(x).lower() >= p; });
   return -first_true(-40, 40, [p](double x) { return normal_cdf(-x).upper() <= p; });
 }
 

@@ -104,7 +104,8 @@ Real operator+(const Real& a, const Real& b) {
   const Pair t = two_sum(a.low_, b.low_);
   Pair v = fast_two_sum(s.high, s.low + t.high);
   v = fast_two_sum(v.high, t.low + v.low);
-  return Real::ball(v.high, v.low, above(a.radius_ + b.radius_ + operation_error * std::fabs(v.high)));
+  return Real::ball(v.high, v.low,
+                    above(a.radius_ + b.radius_ + operation_error * std::fabs(v.high)));
 }
 
 Real operator*(const Real& a, const Real& b) {
@@ -118,7 +119,8 @@ Real operator*(const Real& a, const Real& b) {
     v = fast_two_sum(p.high, p.low + cross);
     error = operation_error * std::fabs(v.high);
   }
-  if (std::fabs(p.high) < underflow_threshold && a.high_ != 0 && b.high_ != 0) error += underflow_error;
+  if (std::fabs(p.high) < underflow_threshold && a.high_ != 0 && b.high_ != 0)
+    error += underflow_error;
   if (a.radius_ != 0 || b.radius_ != 0) {
     const double ma = std::fabs(a.high_) + std::fabs(a.low_);
     const double mb = std::fabs(b.high_) + std::fabs(b.low_);
@@ -146,13 +148,19 @@ Real operator/(const Real& a, const Real& b) {
   if (std::fabs(q) < underflow_threshold || std::fabs(a.high_) < underflow_threshold)
     error += underflow_error / std::min(1.0, least) + underflow_error;
   if (a.radius_ != 0 || b.radius_ != 0) {
-    error += (a.radius_ + (std::fabs(v.high) + std::fabs(v.low)) * b.radius_) / (least * (1 - 0x1p-40)) + 4 * smallest;
+    error +=
+        (a.radius_ + (std::fabs(v.high) + std::fabs(v.low)) * b.radius_) / (least * (1 - 0x1p-40)) +
+        4 * smallest;
   }
   return Real::ball(v.high, v.low, above(error));
 }
 
-bool certainly_less(const Real& a, const Real& b) { return a.upper() < b.lower() || (b - a).lower() > 0; }
-bool certainly_at_most(const Real& a, const Real& b) { return a.upper() <= b.lower() || (b - a).lower() >= 0; }
+bool certainly_less(const Real& a, const Real& b) {
+  return a.upper() < b.lower() || (b - a).lower() > 0;
+}
+bool certainly_at_most(const Real& a, const Real& b) {
+  return a.upper() <= b.lower() || (b - a).lower() >= 0;
+}
 
 Real min(const Real& a, const Real& b) {
   if (certainly_at_most(a, b)) return a;
@@ -169,8 +177,9 @@ Real scale(const Real& x, int exponent) {
   const double high = std::ldexp(x.high(), exponent);
   const double low = std::ldexp(x.low(), exponent);
   const double radius = std::ldexp(x.radius(), exponent);
-  const bool exact =
-      std::ldexp(high, -exponent) == x.high() && std::ldexp(low, -exponent) == x.low() && (x.radius() == 0 || radius > underflow_threshold);
+  const bool exact = std::ldexp(high, -exponent) == x.high() &&
+                     std::ldexp(low, -exponent) == x.low() &&
+                     (x.radius() == 0 || radius > underflow_threshold);
   return Real::ball(high, low, exact ? radius : above(radius + underflow_error));
 }
 

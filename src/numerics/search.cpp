@@ -13,17 +13,21 @@ std::int64_t rank(double x) {
   return bits >= 0 ? bits : static_cast<std::int64_t>(0x8000000000000000ULL) - bits;
 }
 
-double from_rank(std::int64_t r) { return std::bit_cast<double>(r >= 0 ? r : static_cast<std::int64_t>(0x8000000000000000ULL) - r); }
+double from_rank(std::int64_t r) {
+  return std::bit_cast<double>(r >= 0 ? r : static_cast<std::int64_t>(0x8000000000000000ULL) - r);
+}
 
 std::int64_t middle(std::int64_t a, std::int64_t b) { return (a >> 1) + (b >> 1) + (a & b & 1); }
 
 }  // namespace
 
 double first_true(double low, double high, const std::function<bool(double)>& condition) {
-  return from_rank(first_true_count(rank(low), rank(high), [&](std::int64_t r) { return condition(from_rank(r)); }));
+  return from_rank(first_true_count(rank(low), rank(high),
+                                    [&](std::int64_t r) { return condition(from_rank(r)); }));
 }
 
-std::int64_t first_true_count(std::int64_t low, std::int64_t high, const std::function<bool(std::int64_t)>& condition) {
+std::int64_t first_true_count(std::int64_t low, std::int64_t high,
+                              const std::function<bool(std::int64_t)>& condition) {
   while (low < high) {
     const std::int64_t mid = middle(low, high);
     if (condition(mid)) {

@@ -12,7 +12,16 @@
 namespace sotto::plan_detail {
 
 /// The range of a parameter; counts are whole numbers up to 2^53.
-enum class Range { positive, non_negative, rate, open_unit, probability_below_one, above_one, count, count_from_two };
+enum class Range {
+  positive,
+  non_negative,
+  rate,
+  open_unit,
+  probability_below_one,
+  above_one,
+  count,
+  count_from_two
+};
 
 /// The description of a parameter.
 struct Field {
@@ -135,7 +144,8 @@ void each_field(T& node, F f) {
   } else if constexpr (std::is_same_v<N, GopaComplete> || std::is_same_v<N, GopaConnected>) {
     f(node.sigma, Field{"sigma", Range::positive, Effect::cheaper});
     f(node.mask, Field{"mask", Range::positive, Effect::cheaper});
-    f(node.honest, Field{"honest", Range::count, std::is_same_v<N, GopaComplete> ? Effect::cheaper : Effect::unclear});
+    f(node.honest, Field{"honest", Range::count,
+                         std::is_same_v<N, GopaComplete> ? Effect::cheaper : Effect::unclear});
     f(node.sensitivity, sensitivity);
   } else if constexpr (std::is_same_v<N, GopaRandom>) {
     f(node.sigma, Field{"sigma", Range::positive, Effect::cheaper});
@@ -155,7 +165,9 @@ void each_field(T& node, F f) {
   } else if constexpr (std::is_same_v<N, WalkSum> || std::is_same_v<N, WalkSgd>) {
     f(node.sigma, Field{"sigma", Range::positive, Effect::cheaper});
     f(node.users, Field{"users", Range::count_from_two, Effect::cheaper});
-    f(node.colluders, Field{"colluders", Range::count, std::is_same_v<N, WalkSgd> ? Effect::costlier : Effect::unclear, true, 1});
+    f(node.colluders,
+      Field{"colluders", Range::count,
+            std::is_same_v<N, WalkSgd> ? Effect::costlier : Effect::unclear, true, 1});
     f(node.sensitivity, sensitivity);
   } else if constexpr (std::is_same_v<N, Rdp>) {
     f(node.alpha, Field{"alpha", Range::above_one, Effect::cheaper});
@@ -185,7 +197,8 @@ void each_field(T& node, F f) {
 template <class T>
 concept HasParts = std::is_same_v<T, Sum> || std::is_same_v<T, Parallel>;
 template <class T>
-concept HasPlan = std::is_same_v<T, Repeat> || std::is_same_v<T, Poisson> || std::is_same_v<T, WithoutReplacement> || std::is_same_v<T, Group>;
+concept HasPlan = std::is_same_v<T, Repeat> || std::is_same_v<T, Poisson> ||
+                  std::is_same_v<T, WithoutReplacement> || std::is_same_v<T, Group>;
 
 template <class T>
 concept IsLeaf = !HasParts<T> && !HasPlan<T>;

@@ -21,7 +21,12 @@ HolePlace place(std::string_view node, const plan_detail::Field& field) {
     case plan_detail::Range::count: least = 1, most = 0x1p53; break;
     case plan_detail::Range::count_from_two: least = 2, most = 0x1p53; break;
   }
-  return {std::string(node), std::string(field.name), field.effect, least, most, plan_detail::is_whole(field.range)};
+  return {std::string(node),
+          std::string(field.name),
+          field.effect,
+          least,
+          most,
+          plan_detail::is_whole(field.range)};
 }
 
 // Appends the holes of the plan. Bounds between two parameters narrow the range of a hole.
@@ -34,12 +39,17 @@ void collect(const Plan& plan, std::vector<HolePlace>& out) {
           out.back().factor = p.factor();
           // colluders < users
           if constexpr (std::is_same_v<T, WalkSum> || std::is_same_v<T, WalkSgd>) {
-            if (field.name == "colluders" && !node.users.is_hole()) out.back().most = node.users.value() - 1;
-            if (field.name == "users" && !node.colluders.is_hole()) out.back().least = node.colluders.value() + 1;
+            if (field.name == "colluders" && !node.users.is_hole())
+              out.back().most = node.users.value() - 1;
+            if (field.name == "users" && !node.colluders.is_hole())
+              out.back().least = node.colluders.value() + 1;
           }
           if constexpr (std::is_same_v<T, WithoutReplacement>) {  // batch <= population
-            if (field.name == "batch") out.back().most = node.population.is_hole() ? out.back().most : node.population.value();
-            if (field.name == "population") out.back().least = node.batch.is_hole() ? out.back().least : node.batch.value();
+            if (field.name == "batch")
+              out.back().most =
+                  node.population.is_hole() ? out.back().most : node.population.value();
+            if (field.name == "population")
+              out.back().least = node.batch.is_hole() ? out.back().least : node.batch.value();
           }
         });
         if constexpr (plan_detail::HasPlan<T>) collect(node.plan, out);

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "core/api/join.hpp"
 #include "plan/fields.hpp"
 #include "sotto/core/errors.hpp"
-#include "core/api/join.hpp"
 #include "sotto/plan/text.hpp"
 
 namespace sotto {
@@ -39,13 +39,16 @@ Json json_of(const Plan& plan) {
       plan.node());
 }
 
-[[noreturn]] void malformed(const std::string& what) { throw InvalidValue("malformed plan in JSON: " + what); }
+[[noreturn]] void malformed(const std::string& what) {
+  throw InvalidValue("malformed plan in JSON: " + what);
+}
 
 // Reads a number, "?" or {"hole": 2}; nothing for any other value.
 std::optional<Parameter> parameter_of(const Json& json) {
   if (json.is_number()) return json.get<double>();
   if (json == "?") return hole;
-  if (json.is_object() && json.size() == 1 && json.contains("hole") && json["hole"].is_number()) return Hole{json["hole"].get<double>()};
+  if (json.is_object() && json.size() == 1 && json.contains("hole") && json["hole"].is_number())
+    return Hole{json["hole"].get<double>()};
   return std::nullopt;
 }
 
@@ -55,12 +58,16 @@ Plan plan_of(const Json& json, int depth);
 template <class T>
 [[noreturn]] void fail_unknown_member(const Json& body, T node) {
   std::vector<std::string> names;
-  plan_detail::each_field(node, [&](Parameter&, const plan_detail::Field& field) { names.emplace_back(field.name); });
+  plan_detail::each_field(
+      node, [&](Parameter&, const plan_detail::Field& field) { names.emplace_back(field.name); });
   if constexpr (plan_detail::HasPlan<T>) names.emplace_back("plan");
-  const auto is_unknown = [&](const Json::Member& member) { return std::find(names.begin(), names.end(), member.name) == names.end(); };
+  const auto is_unknown = [&](const Json::Member& member) {
+    return std::find(names.begin(), names.end(), member.name) == names.end();
+  };
   const auto& members = body.members();
   const auto unknown = std::find_if(members.begin(), members.end(), is_unknown);
-  malformed(std::string(plan_detail::name_of<T>) + " has no parameter \"" + unknown->name + "\"; it takes " + join(names));
+  malformed(std::string(plan_detail::name_of<T>) + " has no parameter \"" + unknown->name +
+            "\"; it takes " + join(names));
 }
 
 // Reads the parameters of a node from its JSON body.
@@ -81,7 +88,9 @@ Plan read(const Json& body, T node, int depth) {
       }
       ++used;
       const auto read_parameter = parameter_of(*value);
-      if (!read_parameter) malformed("\"" + std::string(field.name) + "\" of " + name + " takes a number, \"?\" or {\"hole\": factor}");
+      if (!read_parameter)
+        malformed("\"" + std::string(field.name) + "\" of " + name +
+                  " takes a number, \"?\" or {\"hole\": factor}");
       parameter = *read_parameter;
     });
     if constexpr (plan_detail::HasPlan<T>) {
@@ -95,18 +104,23 @@ Plan read(const Json& body, T node, int depth) {
 }
 
 Plan plan_of(const Json& json, int depth) {
-  if (depth > depth_limit) malformed("it is nested more than " + std::to_string(depth_limit) + " levels deep");
-  if (!json.is_object() || json.size() != 1) malformed("a plan is an object with one member, the mechanism's name");
+  if (depth > depth_limit)
+    malformed("it is nested more than " + std::to_string(depth_limit) + " levels deep");
+  if (!json.is_object() || json.size() != 1)
+    malformed("a plan is an object with one member, the mechanism's name");
   const std::string& name = json.members().front().name;
   const Json& body = json.members().front().value;
   std::vector<Plan> plan;
-  if (plan_detail::with_leaf_named(name, [&](auto node) { plan.push_back(read(body, node, depth)); })) return plan.front();
+  if (plan_detail::with_leaf_named(name,
+                                   [&](auto node) { plan.push_back(read(body, node, depth)); }))
+    return plan.front();
   const Plan placeholder = pure(0);  // read() replaces it
   if (name == "repeat") return read(body, Repeat{0, placeholder}, depth);
   if (name == "sum") return read(body, Sum{}, depth);
   if (name == "parallel") return read(body, Parallel{}, depth);
   if (name == "poisson") return read(body, Poisson{0, placeholder}, depth);
-  if (name == "without_replacement") return read(body, WithoutReplacement{0, 0, placeholder}, depth);
+  if (name == "without_replacement")
+    return read(body, WithoutReplacement{0, 0, placeholder}, depth);
   if (name == "group") return read(body, Group{0, placeholder}, depth);
   malformed("unknown mechanism \"" + name + "\"");
 }

@@ -12,11 +12,11 @@
 #include <utility>
 #include <vector>
 
+#include "core/api/join.hpp"
+#include "core/api/suggestion.hpp"
 #include "plan/fields.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
-#include "core/api/join.hpp"
-#include "core/api/suggestion.hpp"
 #include "sotto/plan/text.hpp"
 
 namespace sotto {
@@ -62,7 +62,8 @@ const std::vector<Synonym> synonyms{{"subsampled", "poisson"},
 
 // Examples for the mechanisms and operators whose arguments need an explanation.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 4> forms{
-    {{"randomized_response", "randomized_response(0.75), where 0.75 is the probability of the truth"},
+    {{"randomized_response",
+      "randomized_response(0.75), where 0.75 is the probability of the truth"},
      {"poisson", "poisson(0.01, gaussian(1)), where 0.01 is the rate"},
      {"without_replacement", "without_replacement(10, 1000, gaussian(1)), for 10 of 1000"},
      {"group", "group(5, gaussian(1))"}}};
@@ -80,7 +81,9 @@ std::string instead_of(std::string_view name) {
 
 // Returns an example of the operator whose first argument has this name.
 std::string example_with(std::string_view field) {
-  return field == "rate" ? "poisson(0.01, gaussian(1))" : field == "size" ? "group(5, gaussian(1))" : "without_replacement(10, 1000, gaussian(1))";
+  return field == "rate"   ? "poisson(0.01, gaussian(1))"
+         : field == "size" ? "group(5, gaussian(1))"
+                           : "without_replacement(10, 1000, gaussian(1))";
 }
 
 // A parser of one text. Every error is a ParseError with the column at fault.
@@ -117,7 +120,8 @@ class Parser {
   [[noreturn]] void fail(const std::string& message) { fail_at(at_, message); }
   [[noreturn]] void fail_at(std::size_t at, const std::string& message) {
     std::string actual = at < text_.size() ? "'" + std::string(1, text_[at]) + "'" : "the end";
-    if (at < text_.size() && std::isprint(static_cast<unsigned char>(text_[at])) == 0) actual = "an unreadable character";
+    if (at < text_.size() && std::isprint(static_cast<unsigned char>(text_[at])) == 0)
+      actual = "an unreadable character";
     throw ParseError(message + ", found " + actual, at + 1);
   }
 
@@ -126,13 +130,16 @@ class Parser {
   std::string_view word() {
     skip_space();
     const std::size_t start = at_;
-    while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) != 0 || text_[at_] == '_')) ++at_;
+    while (at_ < text_.size() &&
+           (std::isalnum(static_cast<unsigned char>(text_[at_])) != 0 || text_[at_] == '_'))
+      ++at_;
     return text_.substr(start, at_ - start);
   }
   // Returns whether a number or a hole follows.
   bool number_ahead() {
     const char c = peek();
-    if (std::isdigit(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '-' || c == '?') return true;
+    if (std::isdigit(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '-' || c == '?')
+      return true;
     const std::size_t start = at_;
     const std::string_view w = word();
     at_ = start;
@@ -169,7 +176,8 @@ class Parser {
     constexpr double most = 0x1p53;
     const auto whole = [&](double x) { return x == std::floor(x) && std::abs(x) <= most; };
     if (!whole(dividend) || !whole(divisor) || !(divisor > 0)) {
-      throw ParseError("only whole numbers can be divided, as in poisson(256/60000, gaussian(1))", start + 1);
+      throw ParseError("only whole numbers can be divided, as in poisson(256/60000, gaussian(1))",
+                       start + 1);
     }
     return dividend / divisor;
   }
@@ -205,7 +213,8 @@ class Parser {
     };
     const std::size_t comma = end_of_digits(column);
     if (comma >= text_.size() || text_[comma] != ',') return "";
-    const std::string advice = advice_on_number(text_.substr(column, end_of_digits(comma + 1) - column));
+    const std::string advice =
+        advice_on_number(text_.substr(column, end_of_digits(comma + 1) - column));
     return advice.empty() ? "" : "; if it has a decimal comma" + advice;
   }
 
@@ -234,10 +243,12 @@ class Parser {
     std::string steps(text_.substr(star + 1));
     const auto is_space = [](char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; };
     std::erase_if(steps, is_space);
-    const bool is_number = !steps.empty() && steps.size() <= 20 && steps.find_first_not_of("0123456789") == std::string::npos;
+    const bool is_number = !steps.empty() && steps.size() <= 20 &&
+                           steps.find_first_not_of("0123456789") == std::string::npos;
     const std::string plan = before.substr(0, before.find_last_not_of(" \t\n") + 1);
     const std::string sum = plan.find('+') == std::string::npos ? plan : "(" + plan + ")";
-    fail_at(star, "the number of steps comes before '*', as in " + (is_number && plan.size() <= 100 ? steps + " * " + sum : "10 * gaussian(1)"));
+    fail_at(star, "the number of steps comes before '*', as in " +
+                      (is_number && plan.size() <= 100 ? steps + " * " + sum : "10 * gaussian(1)"));
   }
 
   // --- grammar ---
@@ -310,14 +321,19 @@ class Parser {
     if (name == "poisson") {
       open();
       const Parameter rate = argument(plan_detail::Field{"rate", plan_detail::Range::rate});
-      return finish(start, [&](Plan inner) { return make(Poisson{rate, std::move(inner)}, start); });
+      return finish(start, [&](Plan inner) {
+        return make(Poisson{rate, std::move(inner)}, start);
+      });
     }
     if (name == "without_replacement") {
       open();
       const Parameter batch = argument(plan_detail::Field{"batch", plan_detail::Range::count});
       expect(',', "',' and the population");
-      const Parameter population = argument(plan_detail::Field{"population", plan_detail::Range::count});
-      return finish(start, [&](Plan inner) { return make(WithoutReplacement{batch, population, std::move(inner)}, start); });
+      const Parameter population =
+          argument(plan_detail::Field{"population", plan_detail::Range::count});
+      return finish(start, [&](Plan inner) {
+        return make(WithoutReplacement{batch, population, std::move(inner)}, start);
+      });
     }
     if (name == "group") {
       open();
@@ -351,7 +367,9 @@ class Parser {
     if (!name.empty()) {
       if (name != field.name) {
         if (peek() == '(')
-          throw ParseError(std::string(field.name) + " comes first and the plan last, as in " + example_with(field.name), start + 1);
+          throw ParseError(std::string(field.name) + " comes first and the plan last, as in " +
+                               example_with(field.name),
+                           start + 1);
         fail_at(start, "expected " + std::string(field.name) + " (a number or '?')");
       }
       expect('=', "'='");
@@ -376,15 +394,23 @@ class Parser {
   static void require_names(const std::vector<Argument>& arguments) {
     std::string names;
     T node{};
-    plan_detail::each_field(node,
-                            [&](Parameter&, const plan_detail::Field& field) { names += (names.empty() ? "" : ", ") + std::string(field.name); });
+    plan_detail::each_field(node, [&](Parameter&, const plan_detail::Field& field) {
+      names += (names.empty() ? "" : ", ") + std::string(field.name);
+    });
     bool named = false;
     for (const Argument& argument : arguments) {
       bool known = argument.name.empty();
-      plan_detail::each_field(node, [&](Parameter&, const plan_detail::Field& field) { known = known || argument.name == field.name; });
-      if (!known) throw ParseError(std::string(plan_detail::name_of<T>) + " takes " + names + ", not " + argument.name, argument.column + 1);
+      plan_detail::each_field(node, [&](Parameter&, const plan_detail::Field& field) {
+        known = known || argument.name == field.name;
+      });
+      if (!known)
+        throw ParseError(
+            std::string(plan_detail::name_of<T>) + " takes " + names + ", not " + argument.name,
+            argument.column + 1);
       if (named && argument.name.empty()) {
-        throw ParseError(written(argument.value) + " has no name and follows a named number: name it, or put it in front", argument.column + 1);
+        throw ParseError(written(argument.value) +
+                             " has no name and follows a named number: name it, or put it in front",
+                         argument.column + 1);
       }
       named = named || !argument.name.empty();
     }
@@ -426,10 +452,12 @@ class Parser {
     plan_detail::each_field(node, [&](Parameter& parameter, const plan_detail::Field& field) {
       names += (names.empty() ? "" : ", ") + std::string(field.name);
       Argument* match = nullptr;
-      if (position < arguments.size() && arguments[position].name.empty()) match = &arguments[position];
+      if (position < arguments.size() && arguments[position].name.empty())
+        match = &arguments[position];
       for (Argument& argument : arguments) {
         if (argument.name != field.name) continue;
-        if (match != nullptr && match != &argument) throw ParseError(std::string(field.name) + " is given twice", argument.column + 1);
+        if (match != nullptr && match != &argument)
+          throw ParseError(std::string(field.name) + " is given twice", argument.column + 1);
         match = &argument;
       }
       ++position;
@@ -443,7 +471,9 @@ class Parser {
     });
     for (const Argument& argument : arguments) {
       if (!argument.used) {
-        throw ParseError(std::string(plan_detail::name_of<T>) + " takes " + names + " and no further number: remove it", argument.column + 1);
+        throw ParseError(std::string(plan_detail::name_of<T>) + " takes " + names +
+                             " and no further number: remove it",
+                         argument.column + 1);
       }
     }
   }

@@ -18,7 +18,8 @@ namespace {
 
 void check_count(double value, double least, const char* name) {
   if (!(value >= least && value <= 0x1p53) || value != std::floor(value)) {
-    throw InvalidValue(std::string(name) + " = " + shortest(value) + " is not allowed: it must be a whole number from " + shortest(least) +
+    throw InvalidValue(std::string(name) + " = " + shortest(value) +
+                       " is not allowed: it must be a whole number from " + shortest(least) +
                        " to 2^53");
   }
 }
@@ -26,7 +27,8 @@ void check_count(double value, double least, const char* name) {
 void check_factor(double factor, const Field& field) {
   require_positive(factor, "the factor of '?'");
   if (is_whole(field.range) && (factor != std::floor(factor) || factor > 0x1p53)) {
-    throw InvalidValue(std::string(field.name) + " = " + shortest(factor) + "*? is not allowed: a count takes '?' or a whole multiple of it");
+    throw InvalidValue(std::string(field.name) + " = " + shortest(factor) +
+                       "*? is not allowed: a count takes '?' or a whole multiple of it");
   }
 }
 
@@ -59,7 +61,8 @@ void check_populations(const Plan& plan, double batch) {
       [batch]<class T>(const T& node) {
         if constexpr (std::is_same_v<T, WithoutReplacement>) {
           if (!node.population.is_hole() && node.population.value() != batch) {
-            throw InvalidValue("population = " + shortest(node.population.value()) + " is not allowed inside a batch of " + shortest(batch) +
+            throw InvalidValue("population = " + shortest(node.population.value()) +
+                               " is not allowed inside a batch of " + shortest(batch) +
                                ": it must be the size of that batch");
           }
         } else if constexpr (plan_detail::HasPlan<T>) {
@@ -72,9 +75,11 @@ void check_populations(const Plan& plan, double batch) {
 }
 
 // Throws InvalidValue if a count exceeds another one. `of_what` describes the other one.
-void check_below(const Parameter& count, const Parameter& most, const char* name, const char* of_what) {
+void check_below(const Parameter& count, const Parameter& most, const char* name,
+                 const char* of_what) {
   if (count.is_hole() || most.is_hole() || count.value() <= most.value()) return;
-  throw InvalidValue(std::string(name) + " = " + shortest(count.value()) + " is not allowed: it must be at most " + of_what + ", " +
+  throw InvalidValue(std::string(name) + " = " + shortest(count.value()) +
+                     " is not allowed: it must be at most " + of_what + ", " +
                      shortest(most.value()));
 }
 
@@ -84,9 +89,12 @@ void check_below(const Parameter& count, const Parameter& most, const char* name
 std::shared_ptr<const AnyNode> Plan::checked(AnyNode node) {
   std::visit(
       []<class T>(T& n) {
-        plan_detail::each_field(n, [](const Parameter& p, const plan_detail::Field& field) { plan_detail::check(p, field); });
+        plan_detail::each_field(n, [](const Parameter& p, const plan_detail::Field& field) {
+          plan_detail::check(p, field);
+        });
         if constexpr (std::is_same_v<T, Sum> || std::is_same_v<T, Parallel>) {
-          if (n.parts.empty()) throw InvalidValue(std::string(plan_detail::name_of<T>) + " needs at least one plan");
+          if (n.parts.empty())
+            throw InvalidValue(std::string(plan_detail::name_of<T>) + " needs at least one plan");
         }
         if constexpr (std::is_same_v<T, Sum>) {
           std::vector<Plan> flat;
@@ -104,19 +112,24 @@ std::shared_ptr<const AnyNode> Plan::checked(AnyNode node) {
           check_below(n.k, n.users, "k", "the number of users");
         }
         if constexpr (std::is_same_v<T, WalkSum> || std::is_same_v<T, WalkSgd>) {
-          if (!n.users.is_hole()) check_below(n.colluders, n.users.value() - 1, "colluders", "all users but one");
+          if (!n.users.is_hole())
+            check_below(n.colluders, n.users.value() - 1, "colluders", "all users but one");
         }
         if constexpr (std::is_same_v<T, WithoutReplacement>) {
-          if (!n.batch.is_hole() && !n.population.is_hole() && n.batch.value() > n.population.value()) {
-            throw InvalidValue("batch = " + shortest(n.batch.value()) + " is not allowed: it must be a whole number from 1 to the population, " +
-                               shortest(n.population.value()));
+          if (!n.batch.is_hole() && !n.population.is_hole() &&
+              n.batch.value() > n.population.value()) {
+            throw InvalidValue(
+                "batch = " + shortest(n.batch.value()) +
+                " is not allowed: it must be a whole number from 1 to the population, " +
+                shortest(n.population.value()));
           }
           if (!n.batch.is_hole()) check_populations(n.plan, n.batch.value());
         }
       },
       node.value);
   // a sum of one part is that part
-  if (auto* sum = std::get_if<Sum>(&node.value); sum != nullptr && sum->parts.size() == 1) return sum->parts.front().node_;
+  if (auto* sum = std::get_if<Sum>(&node.value); sum != nullptr && sum->parts.size() == 1)
+    return sum->parts.front().node_;
   return std::make_shared<const AnyNode>(std::move(node));
 }
 
@@ -128,8 +141,10 @@ bool operator==(const Plan& a, const Plan& b) {
         const T& y = *b.as<T>();
         std::vector<Parameter> left;
         std::vector<Parameter> right;
-        plan_detail::each_field(x, [&](const Parameter& p, const plan_detail::Field&) { left.push_back(p); });
-        plan_detail::each_field(y, [&](const Parameter& p, const plan_detail::Field&) { right.push_back(p); });
+        plan_detail::each_field(
+            x, [&](const Parameter& p, const plan_detail::Field&) { left.push_back(p); });
+        plan_detail::each_field(
+            y, [&](const Parameter& p, const plan_detail::Field&) { right.push_back(p); });
         if (left != right) return false;
         if constexpr (plan_detail::HasParts<T>) return x.parts == y.parts;
         if constexpr (plan_detail::HasPlan<T>) return x.plan == y.plan;
@@ -140,7 +155,9 @@ bool operator==(const Plan& a, const Plan& b) {
 
 Plan parallel(std::vector<Plan> parts) { return Parallel{std::move(parts)}; }
 Plan poisson(Parameter rate, Plan plan) { return Poisson{rate, std::move(plan)}; }
-Plan without_replacement(Parameter batch, Parameter population, Plan plan) { return WithoutReplacement{batch, population, std::move(plan)}; }
+Plan without_replacement(Parameter batch, Parameter population, Plan plan) {
+  return WithoutReplacement{batch, population, std::move(plan)};
+}
 Plan group(Parameter size, Plan plan) { return Group{size, std::move(plan)}; }
 Plan operator+(const Plan& a, const Plan& b) { return Sum{{a, b}}; }
 Plan operator*(Parameter steps, const Plan& plan) { return Repeat{steps, plan}; }

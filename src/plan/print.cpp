@@ -34,10 +34,13 @@ std::string print(const Plan& plan) {
           return steps + " * " + (sum ? "(" + print(node.plan) + ")" : print(node.plan));
         } else {
           std::string arguments;
-          const auto add = [&arguments](const std::string& text) { arguments += (arguments.empty() ? "" : ", ") + text; };
+          const auto add = [&arguments](const std::string& text) {
+            arguments += (arguments.empty() ? "" : ", ") + text;
+          };
           plan_detail::each_field(node, [&](const Parameter& p, const plan_detail::Field& field) {
             if (field.has_default && p == Parameter(field.default_value)) return;
-            add((field.has_default ? std::string(field.name) + "=" : "") + text_of(p, plan_detail::is_whole(field.range)));
+            add((field.has_default ? std::string(field.name) + "=" : "") +
+                text_of(p, plan_detail::is_whole(field.range)));
           });
           if constexpr (plan_detail::HasPlan<T>) add(print(node.plan));
           if constexpr (plan_detail::HasParts<T>) add(list(node.parts, ", "));

@@ -14,7 +14,8 @@ bool is_narrow(Bound epsilon, const Precision& precision) {
   return width <= std::max(1e-12, 10 * precision.smooth * epsilon.upper);
 }
 
-Bound bracket_crossing(const Profile& profile, double c, double max_loss, Bound range, double from, double fine) {
+Bound bracket_crossing(const Profile& profile, double c, double max_loss, Bound range, double from,
+                       double fine) {
   const double delta = range.lower;
   const double log_delta = std::log(delta);
   // log of one side's bound on δ(ε), relative to δ
@@ -53,7 +54,8 @@ Bound bracket_crossing(const Profile& profile, double c, double max_loss, Bound 
       if (side == Side::lower && x <= 0) return 0.0;
       if (side == Side::upper && x >= max_loss) return max_loss;
       const Bound here = profile(std::max(0.0, x));
-      if (side == Side::upper ? here.upper <= delta : here.lower > range.upper) return std::max(0.0, x);
+      if (side == Side::upper ? here.upper <= delta : here.lower > range.upper)
+        return std::max(0.0, x);
       if (turn > 0) move = std::max(move * 3, 1e-300);
     }
     return side == Side::upper ? max_loss : 0.0;

@@ -18,6 +18,7 @@ bool is_narrow(Bound epsilon, const Precision& precision);
 /// `from`, assumes that δ(ε) first falls like e^(-cε), and stops at a relative distance of `fine`
 /// from the root. Its result is valid whatever the search does: both ends are checked by the
 /// profile.
-Bound bracket_crossing(const Profile& profile, double c, double max_loss, Bound delta, double from, double fine);
+Bound bracket_crossing(const Profile& profile, double c, double max_loss, Bound delta, double from,
+                       double fine);
 
 }  // namespace sotto::pld_detail

@@ -18,9 +18,13 @@ namespace {
 using pld_detail::infinity;
 using pld_detail::InversionIntegral;
 
-bool is_narrow(Bound delta, double tolerance) { return delta.upper - delta.lower <= tolerance * delta.upper; }
+bool is_narrow(Bound delta, double tolerance) {
+  return delta.upper - delta.lower <= tolerance * delta.upper;
+}
 
-Bound intersection(Bound a, Bound b) { return {std::max(a.lower, b.lower), std::min(a.upper, b.upper)}; }
+Bound intersection(Bound a, Bound b) {
+  return {std::max(a.lower, b.lower), std::min(a.upper, b.upper)};
+}
 
 }  // namespace
 
@@ -58,7 +62,8 @@ struct ComposedCurve::Cache {
     if (integrals_fail) return std::nullopt;
     std::optional<Bound> result;
     finishes_within(0.7, [&] {
-      const double c = pld_detail::bounded_abscissa(steps, pld_detail::saddle_point(steps, epsilon));
+      const double c =
+          pld_detail::bounded_abscissa(steps, pld_detail::saddle_point(steps, epsilon));
       const auto about = pld_detail::saddle_point_estimate(steps, c, epsilon);
       if (!about) return;
       // Four digits more than the tolerance, so that it serves other ε nearby, too.
@@ -75,29 +80,34 @@ struct ComposedCurve::Cache {
 
   // Returns an upper bound by a pessimistic grid, cached or new.
   std::optional<double> from_compositions(double epsilon) {
-    constexpr double beyond = 1.06;  // a grid serves smaller ε better than larger ones: it is made for a larger ε
+    constexpr double beyond =
+        1.06;  // a grid serves smaller ε better than larger ones: it is made for a larger ε
     for (const WindowedComposition& one : compositions) {
       if (one.window.contains(epsilon)) return one.composition.delta(epsilon);
     }
     if (failed_compositions > 2 && compositions.empty()) return std::nullopt;
     std::optional<double> result;
     finishes_within(0.5, [&] {
-      const double at = std::min(beyond * epsilon, std::isfinite(max_loss) ? epsilon + 0.5 * (max_loss - epsilon) : infinity);
+      const double at =
+          std::min(beyond * epsilon,
+                   std::isfinite(max_loss) ? epsilon + 0.5 * (max_loss - epsilon) : infinity);
       const double c = pld_detail::bounded_abscissa(steps, pld_detail::saddle_point(steps, at));
       const auto about = pld_detail::saddle_point_estimate(steps, c, at);
       if (!about) return;
       auto composition = pld_detail::pessimistic_composition(steps, at, *about);
       if (!composition || !composition->window().contains(epsilon)) return;
       result = composition->delta(epsilon);
-      compositions.push_back(
-          {{std::max(composition->window().lower, epsilon / beyond), std::min(composition->window().upper, at)}, std::move(*composition)});
+      compositions.push_back({{std::max(composition->window().lower, epsilon / beyond),
+                               std::min(composition->window().upper, at)},
+                              std::move(*composition)});
     });
     failed_compositions += result ? 0 : 1;
     return result;
   }
 };
 
-ComposedCurve::ComposedCurve(std::vector<LossStep> steps, double tolerance) : cache_(std::make_unique<Cache>()) {
+ComposedCurve::ComposedCurve(std::vector<LossStep> steps, double tolerance)
+    : cache_(std::make_unique<Cache>()) {
   cache_->max_loss = pld_detail::max_loss_of(steps);
   cache_->tolerance = tolerance;
   cache_->steps = std::move(steps);
@@ -118,8 +128,10 @@ Bound ComposedCurve::delta(double epsilon) {
   if (epsilon >= cache_->max_loss) return {0, 0};
   Bound known{0, 1};
   if (const auto integral = by_integral(epsilon)) return intersection(known, *integral);
-  if (const auto above = cache_->from_compositions(epsilon)) return intersection(known, {0, *above});
-  const Bound other = composed_delta(cache_->steps, {epsilon, epsilon}, Precision{.smooth = 1e-7, .atoms = 1e-4, .work = 3e6});
+  if (const auto above = cache_->from_compositions(epsilon))
+    return intersection(known, {0, *above});
+  const Bound other = composed_delta(cache_->steps, {epsilon, epsilon},
+                                     Precision{.smooth = 1e-7, .atoms = 1e-4, .work = 3e6});
   return intersection(known, other);
 }
 

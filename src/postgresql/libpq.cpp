@@ -11,12 +11,16 @@ namespace {
 template <typename Function>
 void resolve(void* library, const char* name, Function& function) {
   function = reinterpret_cast<Function>(dlsym(library, name));
-  if (function == nullptr) throw ClientUnavailable("the installed libpq is too old: install version 12 or later", name);
+  if (function == nullptr)
+    throw ClientUnavailable("the installed libpq is too old: install version 12 or later", name);
 }
 
 Libpq load() {
   void* library = dlopen("libpq.so.5", RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) throw ClientUnavailable("libpq, which talks to PostgreSQL, is not installed; as root, type: apt-get install libpq5", dlerror());
+  if (library == nullptr)
+    throw ClientUnavailable(
+        "libpq, which talks to PostgreSQL, is not installed; as root, type: apt-get install libpq5",
+        dlerror());
   Libpq functions;
 #define SOTTO_RESOLVE(name) resolve(library, "PQ" #name, functions.name);
   SOTTO_LIBPQ_FUNCTIONS(SOTTO_RESOLVE)
@@ -25,7 +29,8 @@ Libpq load() {
 }
 
 bool is_this_machine(const std::string& host) {
-  return host.empty() || host.starts_with('/') || host.starts_with('@') || host == "localhost" || host == "::1" ||
+  return host.empty() || host.starts_with('/') || host.starts_with('@') || host == "localhost" ||
+         host == "::1" ||
          (host.starts_with("127.") && host.find_first_not_of("0123456789.") == std::string::npos);
 }
 

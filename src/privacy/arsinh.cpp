@@ -3,9 +3,9 @@
 
 #include <string>
 
+#include "numerics/api/elementary.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
-#include "numerics/api/elementary.hpp"
 
 namespace sotto {
 namespace {
@@ -21,7 +21,9 @@ std::string text(const Real& x) { return shortest(x.estimate()); }
 TruncatedConcentratedDP arsinh_tcdp(const Real& rho, const Real& a, const Real& sensitivity) {
   const Real ratio = a / sensitivity;
   require(certainly_less(rho, 1), "1 < 1/sqrt(rho), here rho = " + text(rho));
-  require(certainly_at_most(1, rho * square(ratio)), "1/sqrt(rho) <= A/sensitivity, here rho = " + text(rho) + " and A/sensitivity = " + text(ratio));
+  require(certainly_at_most(1, rho * square(ratio)),
+          "1/sqrt(rho) <= A/sensitivity, here rho = " + text(rho) +
+              " and A/sensitivity = " + text(ratio));
   require(certainly_less(8, ratio), "A > 8 sensitivity, here A/sensitivity = " + text(ratio));
   return {16 * rho, ratio / 8};
 }
@@ -29,10 +31,13 @@ TruncatedConcentratedDP arsinh_tcdp(const Real& rho, const Real& a, const Real& 
 ArsinhParameters arsinh_for_target(const Real& rho, const Real& omega, const Real& sensitivity) {
   require(certainly_less(rho, 16), "rho < 16, here rho = " + text(rho));
   require(certainly_less(1, omega), "omega > 1, here omega = " + text(omega));
-  require(certainly_at_most(1, 4 * rho * square(omega)), "omega >= 1/(2 sqrt(rho)), here rho = " + text(rho) + " and omega = " + text(omega));
+  require(certainly_at_most(1, 4 * rho * square(omega)),
+          "omega >= 1/(2 sqrt(rho)), here rho = " + text(rho) + " and omega = " + text(omega));
   return {rho / 16, 8 * sensitivity * omega};
 }
 
-Real arsinh_order_limit(const Real& a, const Real& sensitivity) { return 1 / -expm1(-2 * sensitivity / a); }
+Real arsinh_order_limit(const Real& a, const Real& sensitivity) {
+  return 1 / -expm1(-2 * sensitivity / a);
+}
 
 }  // namespace sotto

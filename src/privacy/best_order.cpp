@@ -41,7 +41,8 @@ BestOrder best_order(double largest, const std::function<Real(double)>& value) {
   const double end = std::min(best + step, last);
   double order = order_of(best);
   for (const double candidate : {order_of(refined), order_of(end), std::round(order_of(refined))}) {
-    if (candidate > 1 && candidate <= largest && value(candidate).upper() < value(order).upper()) order = candidate;
+    if (candidate > 1 && candidate <= largest && value(candidate).upper() < value(order).upper())
+      order = candidate;
   }
   return {order, value(order)};
 }

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "numerics/api/elementary.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
-#include "numerics/api/elementary.hpp"
 
 namespace sotto {
 
@@ -23,12 +23,15 @@ Real discrete_laplace_delta(double epsilon, double b, std::int64_t sensitivity) 
   // for 0 <= m < Δ: P(X <= m) = 1 - t^(m+1)/(1+t) and P(X <= m-Δ) = t^(Δ-m)/(1+t)
   const auto at = [&](std::int64_t m) {
     const Real high = 1 - exp(-Real(static_cast<double>(m + 1)) / Real(b)) / (1 + t);
-    const Real low = exp(Real(epsilon) - Real(static_cast<double>(sensitivity - m)) / Real(b)) / (1 + t);
+    const Real low =
+        exp(Real(epsilon) - Real(static_cast<double>(sensitivity - m)) / Real(b)) / (1 + t);
     return high - low;
   };
   // the best set is {x : loss > ε} = {x < (Δ - ε b)/2}; m - 1 and m + 1 allow for a rounded
   // boundary
-  const auto best = static_cast<std::int64_t>(std::ceil((static_cast<double>(sensitivity) - epsilon * b) / 2)) - 1;
+  const auto best =
+      static_cast<std::int64_t>(std::ceil((static_cast<double>(sensitivity) - epsilon * b) / 2)) -
+      1;
   Real delta = 0;
   for (std::int64_t m = best - 1; m <= best + 1; ++m) {
     if (m >= 0 && m < sensitivity) delta = max(delta, at(m));
@@ -38,7 +41,9 @@ Real discrete_laplace_delta(double epsilon, double b, std::int64_t sensitivity) 
 
 Profile discrete_laplace_profile(double b, std::int64_t sensitivity, Side side) {
   const double worst = (Real(static_cast<double>(sensitivity)) / Real(b)).at(side);
-  return {[b, sensitivity](double epsilon) { return discrete_laplace_delta(epsilon, b, sensitivity); }, worst};
+  return {
+      [b, sensitivity](double epsilon) { return discrete_laplace_delta(epsilon, b, sensitivity); },
+      worst};
 }
 
 Real discrete_laplace_renyi(double b, std::int64_t sensitivity, double order) {
@@ -65,7 +70,8 @@ namespace {
 /// A table of P(X <= m) for the discrete Gaussian, by certified sums of positive terms.
 class DiscreteGaussianCdf {
  public:
-  explicit DiscreteGaussianCdf(const Real& sigma) : reach_(static_cast<std::int64_t>(38 * sigma.upper()) + 2) {
+  explicit DiscreteGaussianCdf(const Real& sigma)
+      : reach_(static_cast<std::int64_t>(38 * sigma.upper()) + 2) {
     // weights w(x) = e^(-x²/(2σ²)) for x = 0, 1, …: w(x+1) = w(x) g(x), g(x+1) = g(x) h
     const Real variance = square(sigma);
     const Real h = exp(-1 / variance);
@@ -106,7 +112,9 @@ class DiscreteGaussianCdf {
 Profile discrete_gaussian_profile(const Real& sigma, std::int64_t sensitivity) {
   if (sigma.upper() > 1e4) {
     throw OutsideConditions(
-        "the profile of discrete_gaussian is summed term by term, which is for sigma <= 10000, here " + shortest(sigma.estimate()) + ": use rdp or zcdp",
+        "the profile of discrete_gaussian is summed term by term, which is for sigma <= 10000, "
+        "here " +
+            shortest(sigma.estimate()) + ": use rdp or zcdp",
         Remedy::method);
   }
   const auto cdf = std::make_shared<const DiscreteGaussianCdf>(sigma);
@@ -119,7 +127,8 @@ Profile discrete_gaussian_profile(const Real& sigma, std::int64_t sensitivity) {
             const auto best = static_cast<std::int64_t>(boundary) - 1;
             if (epsilon > 700) return Real::hull(0.0, cdf->at(best + 1));  // e^ε overflows
             Real delta = 0;
-            for (std::int64_t m = best - 1; m <= best + 1; ++m) delta = max(delta, cdf->at(m) - exp(epsilon) * cdf->at(m - sensitivity));
+            for (std::int64_t m = best - 1; m <= best + 1; ++m)
+              delta = max(delta, cdf->at(m) - exp(epsilon) * cdf->at(m - sensitivity));
             return delta;
           },
           std::numeric_limits<double>::infinity()};

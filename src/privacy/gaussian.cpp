@@ -5,12 +5,12 @@
 #include <limits>
 #include <string>
 
-#include "sotto/core/decimal.hpp"
-#include "sotto/core/errors.hpp"
-#include "sotto/core/values.hpp"
 #include "numerics/api/elementary.hpp"
 #include "numerics/api/normal.hpp"
 #include "numerics/api/search.hpp"
+#include "sotto/core/decimal.hpp"
+#include "sotto/core/errors.hpp"
+#include "sotto/core/values.hpp"
 
 namespace sotto {
 
@@ -31,7 +31,8 @@ Real gaussian_delta(double epsilon, double mu) {
 }
 
 Profile gaussian_profile(double mu) {
-  return {[mu](double epsilon) { return gaussian_delta(epsilon, mu); }, std::numeric_limits<double>::infinity()};
+  return {[mu](double epsilon) { return gaussian_delta(epsilon, mu); },
+          std::numeric_limits<double>::infinity()};
 }
 
 Real gaussian_renyi(const Real& mu, double order) {
@@ -46,8 +47,10 @@ namespace {
 
 void require_classical(const Real& epsilon) {
   if (!certainly_at_most(epsilon, 1)) {
-    throw OutsideConditions("the classical Gaussian theorem needs epsilon <= 1, here " + rounded(epsilon.upper(), 6, Side::upper) +
-                                " (at epsilon = 10 its true delta is more than twice the stated one): use tight, pld or rdp",
+    throw OutsideConditions("the classical Gaussian theorem needs epsilon <= 1, here " +
+                                rounded(epsilon.upper(), 6, Side::upper) +
+                                " (at epsilon = 10 its true delta is more than twice the stated "
+                                "one): use tight, pld or rdp",
                             Remedy::method);
   }
 }
@@ -72,12 +75,16 @@ namespace {
 void require_moments(MomentsForm form, const Real& mu, const Real& log_inverse) {
   const Real root = sqrt(log_inverse);
   const Real most =
-      form == MomentsForm::by_sigma ? (8 - 2 * sqrt(Real(2))) * root : 16 * root * sqrt(log_inverse + log(Real(1.25))) - 2 * sqrt(2 * log_inverse);
+      form == MomentsForm::by_sigma
+          ? (8 - 2 * sqrt(Real(2))) * root
+          : 16 * root * sqrt(log_inverse + log(Real(1.25))) - 2 * sqrt(2 * log_inverse);
   if (certainly_at_most(mu, most)) return;
-  throw OutsideConditions("this closed form of the moments accountant holds only while the total mu, sqrt(k)/sigma for k equal steps, is at most " +
-                              rounded(most.lower(), 6, Side::lower) + " at this delta, here " + rounded(mu.upper(), 6, Side::upper) +
-                              ": use moments, rdp or pld",
-                          Remedy::method);
+  throw OutsideConditions(
+      "this closed form of the moments accountant holds only while the total mu, sqrt(k)/sigma for "
+      "k equal steps, is at most " +
+          rounded(most.lower(), 6, Side::lower) + " at this delta, here " +
+          rounded(mu.upper(), 6, Side::upper) + ": use moments, rdp or pld",
+      Remedy::method);
 }
 
 }  // namespace
@@ -99,7 +106,9 @@ Real gaussian_moments_delta(MomentsForm form, const Real& mu, const Real& epsilo
   return exp(-l);
 }
 
-Real gaussian_sigma_for_renyi(double order, const Real& epsilon) { return sqrt(Real(order) / (2 * epsilon)); }
+Real gaussian_sigma_for_renyi(double order, const Real& epsilon) {
+  return sqrt(Real(order) / (2 * epsilon));
+}
 
 Real gaussian_sigma_for_rho(const Real& rho) { return sqrt(1 / (2 * rho)); }
 
@@ -111,7 +120,8 @@ double gaussian_exact_sigma(double epsilon, double delta, Side side) {
     const Real mu = 1 / Real(sigma);
     return gaussian_delta(epsilon, mu.at(side)).at(side) <= delta;
   };
-  if (!sufficient(1e300)) return side == Side::upper ? std::numeric_limits<double>::infinity() : 1e300;
+  if (!sufficient(1e300))
+    return side == Side::upper ? std::numeric_limits<double>::infinity() : 1e300;
   const double first = first_true(1e-300, 1e300, sufficient);
   return side == Side::upper ? first : next_down(first);
 }

@@ -19,10 +19,14 @@ constexpr double unit = 0x1p-53;
 using Row = std::vector<double>;
 
 void check(const Graph& graph) {
-  if (graph.users < 1 || graph.users > most_users) throw InvalidValue("users = " + std::to_string(graph.users) + " is not allowed: a graph must have from 1 to " + std::to_string(most_users));
+  if (graph.users < 1 || graph.users > most_users)
+    throw InvalidValue("users = " + std::to_string(graph.users) +
+                       " is not allowed: a graph must have from 1 to " +
+                       std::to_string(most_users));
   for (const auto& [a, b] : graph.edges) {
     if (a >= graph.users || b >= graph.users || a == b) {
-      throw InvalidValue("the edge " + std::to_string(a) + " to " + std::to_string(b) + " is not allowed: it must join two different users below " +
+      throw InvalidValue("the edge " + std::to_string(a) + " to " + std::to_string(b) +
+                         " is not allowed: it must join two different users below " +
                          std::to_string(graph.users));
     }
   }
@@ -86,11 +90,14 @@ double residual_bound(const Graph& graph, double own, double mask, const Row& x,
   double square = 0;
   // a user has at most n - 1 terms
   const double relative = unit * (2 * static_cast<double>(x.size()) + 16);
-  for (std::size_t i = 0; i < x.size(); ++i) square += std::pow(std::abs(residual[i]) + relative * size[i], 2);
+  for (std::size_t i = 0; i < x.size(); ++i)
+    square += std::pow(std::abs(residual[i]) + relative * size[i], 2);
   return std::sqrt(square) * (1 + 1e-9);
 }
 
-double dot(const Row& a, const Row& b) { return std::inner_product(a.begin(), a.end(), b.begin(), 0.0); }
+double dot(const Row& a, const Row& b) {
+  return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
+}
 
 // The span of the observed vectors, as an orthonormal basis.
 class Span {
@@ -130,7 +137,9 @@ std::vector<double> gopa_squared_mus(const Graph& honest, double own, double mas
   std::vector<double> thetas;
   for (std::size_t v = 0; v < honest.users; ++v) {
     const Row x = solve(factor, v);
-    thetas.push_back((Real(x[v]) + Real(residual_bound(honest, own, mask, x, v)) / (Real(own) * Real(own))).upper());
+    thetas.push_back(
+        (Real(x[v]) + Real(residual_bound(honest, own, mask, x, v)) / (Real(own) * Real(own)))
+            .upper());
   }
   return thetas;
 }
@@ -149,19 +158,23 @@ std::vector<double> gopa_uniform_squared_mus(const Graph& honest, double own) {
   std::vector<double> size(honest.users, 0);
   for (std::size_t v = 0; v < honest.users; ++v) ++size[find(v)];
   std::vector<double> thetas;
-  for (std::size_t v = 0; v < honest.users; ++v) thetas.push_back((1 / (Real(size[find(v)]) * Real(own) * Real(own))).upper());
+  for (std::size_t v = 0; v < honest.users; ++v)
+    thetas.push_back((1 / (Real(size[find(v)]) * Real(own) * Real(own))).upper());
   return thetas;
 }
 
-std::vector<double> gossip_shares(const std::vector<std::vector<double>>& gossip, std::size_t rounds, std::size_t observer) {
+std::vector<double> gossip_shares(const std::vector<std::vector<double>>& gossip,
+                                  std::size_t rounds, std::size_t observer) {
   const std::size_t n = gossip.size();
   if (n < 1 || n > most_users || observer >= n) {
-    throw InvalidValue("gossip needs from 1 to " + std::to_string(most_users) + " users, the observer among them; here are " + std::to_string(n) +
+    throw InvalidValue("gossip needs from 1 to " + std::to_string(most_users) +
+                       " users, the observer among them; here are " + std::to_string(n) +
                        " users and observer " + std::to_string(observer));
   }
   for (const Row& row : gossip) {
     if (row.size() != n) {
-      throw InvalidValue("the gossip matrix must be square: it has " + std::to_string(n) + " rows, and one of " + std::to_string(row.size()) + " entries");
+      throw InvalidValue("the gossip matrix must be square: it has " + std::to_string(n) +
+                         " rows, and one of " + std::to_string(row.size()) + " entries");
     }
   }
   Span seen;

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <string>
 
+#include "numerics/api/elementary.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
-#include "numerics/api/elementary.hpp"
 
 namespace sotto {
 namespace {
@@ -22,12 +22,14 @@ ApproximateDP group_of(std::int64_t k, const ApproximateDP& dp) {
   return {total, dp.delta * expm1(total) / expm1(dp.epsilon)};
 }
 
-ZeroConcentratedDP group_of(std::int64_t k, const ZeroConcentratedDP& zcdp) { return {square(real(k)) * zcdp.rho}; }
+ZeroConcentratedDP group_of(std::int64_t k, const ZeroConcentratedDP& zcdp) {
+  return {square(real(k)) * zcdp.rho};
+}
 
 TruncatedConcentratedDP group_of(std::int64_t k, const TruncatedConcentratedDP& tcdp) {
   if (!certainly_less(real(k), tcdp.omega)) {
-    throw OutsideConditions("tCDP of a group of k needs omega > k, here omega = " + shortest(tcdp.omega.estimate()) +
-                            " and k = " + std::to_string(k));
+    throw OutsideConditions("tCDP of a group of k needs omega > k, here omega = " +
+                            shortest(tcdp.omega.estimate()) + " and k = " + std::to_string(k));
   }
   return {square(real(k)) * tcdp.rho, tcdp.omega / real(k)};
 }
@@ -44,7 +46,8 @@ RenyiDP group_of(std::int64_t k, const RenyiDP& rdp) {
   const int c = group_doublings(k);
   const double order = std::ldexp(rdp.order, -c);
   if (!(order >= 2)) {
-    throw OutsideConditions("RDP of a group of " + std::to_string(k) + " needs an order of at least 2^" + std::to_string(c + 1) + ", here " +
+    throw OutsideConditions("RDP of a group of " + std::to_string(k) +
+                            " needs an order of at least 2^" + std::to_string(c + 1) + ", here " +
                             shortest(rdp.order));
   }
   return {order, pow(Real(3), Real(c)) * rdp.epsilon};

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sotto/core/errors.hpp"
 #include "numerics/api/crossing.hpp"
 #include "numerics/api/elementary.hpp"
 #include "privacy/api/conversions.hpp"
+#include "sotto/core/errors.hpp"
 
 namespace sotto {
 namespace {
@@ -29,7 +29,8 @@ struct Coins {
     const Real down = exp((order - 1) * log((1 - p) / (1 - Real(q))));
     const Real ratio = p / q;
     const Real rest = (1 - p) / (1 - Real(q));
-    return {p * up + (1 - p) * down, order * growth * (up - down) + (1 - order) * (up * ratio - down * rest)};
+    return {p * up + (1 - p) * down,
+            order * growth * (up - down) + (1 - order) * (up * ratio - down * rest)};
   }
   // Returns an estimate of the q at which f is least, by bisection on the sign of the slope.
   [[nodiscard]] double least() const {
@@ -66,7 +67,8 @@ struct Coins {
       best = std::max(best, (a.f + a.slope * (last - left)).lower());
       const Value b = at(right);
       if (!(b.slope.lower() > 0)) continue;
-      const Real meet = (b.slope * a.f - a.slope * b.f + a.slope * b.slope * (Real(right) - left)) / (b.slope - a.slope);
+      const Real meet = (b.slope * a.f - a.slope * b.f + a.slope * b.slope * (Real(right) - left)) /
+                        (b.slope - a.slope);
       return std::max(best, meet.lower());
     }
     return best;
@@ -80,7 +82,8 @@ struct JointRange {
   Real order;
   double reached;  // e^((α-1)ε̄), rounded up
 
-  explicit JointRange(const RenyiDP& renyi) : order(renyi.order), reached(exp((order - 1) * renyi.epsilon).upper()) {}
+  explicit JointRange(const RenyiDP& renyi)
+      : order(renyi.order), reached(exp((order - 1) * renyi.epsilon).upper()) {}
   // Returns a number that is at most 0 if δ is certainly excluded. Its magnitude only guides the
   // search.
   [[nodiscard]] double excess(const Real& growth, double delta) const {
@@ -105,17 +108,32 @@ double delta_from_renyi_optimal(const RenyiDP& renyi, double epsilon) {
     high = std::min(high, next);
   }
   if (range.excess(growth, high) > 0) return loose;
-  const CrossingRange search{.low = std::min(high, 1e-300), .high = high, .holds_high = true, .start = high, .tolerance = 1e-14};
-  return find_crossing(search, [&](double delta) -> Excess { return {range.excess(growth, delta)}; }).holds.value_or(loose);
+  const CrossingRange search{.low = std::min(high, 1e-300),
+                             .high = high,
+                             .holds_high = true,
+                             .start = high,
+                             .tolerance = 1e-14};
+  return find_crossing(search,
+                       [&](double delta) -> Excess { return {range.excess(growth, delta)}; })
+      .holds.value_or(loose);
 }
 
 double epsilon_from_renyi_optimal(const RenyiDP& renyi, double delta) {
   const double loose = epsilon_from_renyi(renyi, delta).upper();
   const JointRange range(renyi);
-  if (!(delta > 0 && delta < 1) || !(loose > 0) || !std::isfinite(loose) || !std::isfinite(range.reached)) return loose;
+  if (!(delta > 0 && delta < 1) || !(loose > 0) || !std::isfinite(loose) ||
+      !std::isfinite(range.reached))
+    return loose;
   if (range.excess(1, delta) <= 0) return 0;
-  const CrossingRange search{.low = std::min(loose, 1e-15), .high = loose, .holds_high = true, .start = loose, .tolerance = 1e-14};
-  return find_crossing(search, [&](double epsilon) -> Excess { return {range.excess(exp(Real(epsilon)), delta)}; }).holds.value_or(loose);
+  const CrossingRange search{.low = std::min(loose, 1e-15),
+                             .high = loose,
+                             .holds_high = true,
+                             .start = loose,
+                             .tolerance = 1e-14};
+  return find_crossing(
+             search,
+             [&](double epsilon) -> Excess { return {range.excess(exp(Real(epsilon)), delta)}; })
+      .holds.value_or(loose);
 }
 
 }  // namespace sotto

@@ -21,7 +21,8 @@ struct Point {
 // Returns where the curve through three points crosses e = 0, by inverse quadratic interpolation.
 // NaN if the points do not determine it.
 double zero_of_inverse_quadratic(const Point& a, const Point& b, const Point& c) {
-  return a.x * b.e * c.e / ((a.e - b.e) * (a.e - c.e)) + b.x * a.e * c.e / ((b.e - a.e) * (b.e - c.e)) +
+  return a.x * b.e * c.e / ((a.e - b.e) * (a.e - c.e)) +
+         b.x * a.e * c.e / ((b.e - a.e) * (b.e - c.e)) +
          c.x * a.e * b.e / ((c.e - a.e) * (c.e - b.e));
 }
 
@@ -65,11 +66,13 @@ double epsilon_of(const Profile& profile, double delta, Side side) {
   for (int i = 0; i < 60 && high.x - low.x > 1e-15 * high.x; ++i) {
     const double share = low.e / (low.e - high.e);
     double middle = zero_of_inverse_quadratic(first_point, before, last);
-    if (!(middle > low.x && middle < high.x) || idle_high > 1 || idle_low > 1) middle = low.x + (high.x - low.x) * share;
+    if (!(middle > low.x && middle < high.x) || idle_high > 1 || idle_low > 1)
+      middle = low.x + (high.x - low.x) * share;
     if (i > 20 || !(share > 0 && share < 1)) middle = low.x + (high.x - low.x) / 2;
     // stay a few doubles off the ends, so that the other end moves if one is next to the root
     const double tolerance = 4e-16 * high.x;
-    middle = std::clamp(middle, std::min(low.x + tolerance, high.x), std::max(low.x, high.x - tolerance));
+    middle = std::clamp(middle, std::min(low.x + tolerance, high.x),
+                        std::max(low.x, high.x - tolerance));
     if (middle <= low.x || middle >= high.x) break;
     if (sufficient(middle)) {
       high = last;

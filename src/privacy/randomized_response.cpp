@@ -7,7 +7,9 @@
 
 namespace sotto {
 
-ResponseProbabilities response_probabilities(const Real& p, std::int64_t k) { return {p, (1 - p) / Real(static_cast<double>(k - 1))}; }
+ResponseProbabilities response_probabilities(const Real& p, std::int64_t k) {
+  return {p, (1 - p) / Real(static_cast<double>(k - 1))};
+}
 
 namespace {
 

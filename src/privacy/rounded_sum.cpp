@@ -11,10 +11,10 @@
 #include <limits>
 #include <string>
 
-#include "sotto/core/errors.hpp"
-#include "sotto/core/values.hpp"
 #include "numerics/api/normal.hpp"
 #include "privacy/api/federated.hpp"
+#include "sotto/core/errors.hpp"
+#include "sotto/core/values.hpp"
 
 namespace sotto {
 namespace {
@@ -61,7 +61,9 @@ double log_point_distance(double r, double h) {
 
 double rounded_sum_distance(double r, std::int64_t honest) {
   require_positive(r, "r");
-  if (honest < 1) throw InvalidValue("honest = " + std::to_string(honest) + " is not allowed: it must be a whole number from 1");
+  if (honest < 1)
+    throw InvalidValue("honest = " + std::to_string(honest) +
+                       " is not allowed: it must be a whole number from 1");
   if (honest == 1) return 0;
   if (!(r >= narrowest)) return 1;
   const auto h = static_cast<double>(honest);
@@ -79,7 +81,8 @@ double rounded_sum_slack(double r, std::int64_t honest, double coordinates, doub
   require_positive(rounds, "rounds");
   const double distance = rounded_sum_distance(r, honest);
   if (distance == 0) return 0;
-  const Real slack = (1 + Real(std::exp(most_epsilon) * (1 + 1e-12))) * Real(coordinates) * Real(rounds) * Real(distance);
+  const Real slack = (1 + Real(std::exp(most_epsilon) * (1 + 1e-12))) * Real(coordinates) *
+                     Real(rounds) * Real(distance);
   return std::clamp(slack.upper(), least, 1.0);
 }
 

@@ -5,17 +5,20 @@
 #include <cmath>
 #include <string>
 
+#include "numerics/api/elementary.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/core/values.hpp"
-#include "numerics/api/elementary.hpp"
 
 namespace sotto {
 namespace {
 
 // Returns whether the relation is replace-one. Throws InvalidValue for "as stated".
 bool replaces(Relation relation) {
-  if (relation == Relation::as_stated) throw InvalidValue("a sensitivity depends on the relation, which is as stated: name add-remove, replace-one or zero-out");
+  if (relation == Relation::as_stated)
+    throw InvalidValue(
+        "a sensitivity depends on the relation, which is as stated: name add-remove, replace-one "
+        "or zero-out");
   return relation == Relation::replace_one;
 }
 

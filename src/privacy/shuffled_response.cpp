@@ -27,12 +27,14 @@ struct Tail {
 Tail tail_of(double trials, const Real& w, double m, bool upward) {
   const Real odds = w / (1 - w);
   const Real point =
-      exp(log_binomial(static_cast<std::int64_t>(trials), static_cast<std::int64_t>(m)) + Real(m) * log(w) + Real(trials - m) * log1p(-w));
+      exp(log_binomial(static_cast<std::int64_t>(trials), static_cast<std::int64_t>(m)) +
+          Real(m) * log(w) + Real(trials - m) * log1p(-w));
   Real term = point;
   Real sum = point;
   for (double k = m;;) {
     spend(20);
-    const Real ratio = upward ? Real(trials - k) / Real(k + 1) * odds : Real(k) / Real(trials - k + 1) / odds;
+    const Real ratio =
+        upward ? Real(trials - k) / Real(k + 1) * odds : Real(k) / Real(trials - k + 1) / odds;
     term *= ratio;
     if (term.upper() == 0) break;
     sum += term;
@@ -56,7 +58,9 @@ Real shuffled_response_delta(double epsilon, const Real& local, std::int64_t use
   const double crossing = gain.estimate() / ((1 - w) - exp(Real(epsilon)) * w).estimate();
   if (!(crossing > 0)) return 0;
   const double odds = (w / (1 - w)).estimate();
-  const auto count_at = [&](double ratio) { return (trials + 1) * ratio * odds / (1 + ratio * odds); };
+  const auto count_at = [&](double ratio) {
+    return (trials + 1) * ratio * odds / (1 + ratio * odds);
+  };
   Real best = 0;
   const auto consider = [&](double m, bool upward) {
     const double at = std::clamp(m, 0.0, trials);

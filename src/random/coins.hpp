@@ -61,7 +61,8 @@ std::uint64_t skip(Bits& bits, double q, double per_step) {
     const double steps = std::ldexp(static_cast<double>(y.head) + 0.5, -y.fraction) * per_step;
     const double margin = std::ldexp(per_step, -y.fraction) + 0x1p-48 * steps;
     const double whole = std::floor(steps);
-    if (steps < 0x1p50 && steps - whole > margin && whole + 1 - steps > margin) return static_cast<std::uint64_t>(whole);
+    if (steps < 0x1p50 && steps - whole > margin && whole + 1 - steps > margin)
+      return static_cast<std::uint64_t>(whole);
   }
   for (;;) {
     if (const auto count = failures(q, table.tau, y)) return *count;
@@ -108,8 +109,11 @@ std::int64_t plain_discrete_laplace(Bits& bits, std::uint64_t t, std::uint64_t s
 /// Draws discrete Gaussian noise of variance numerator/denominator by whole numbers only
 /// [Canonne2020]. Both must be so small that the squares below fit 64 bits.
 template <class Bits>
-std::int64_t plain_discrete_gaussian(Bits& bits, std::uint64_t numerator, std::uint64_t denominator) {
-  const auto t = static_cast<std::uint64_t>(std::sqrt(static_cast<double>(numerator) / static_cast<double>(denominator))) + 1;
+std::int64_t plain_discrete_gaussian(Bits& bits, std::uint64_t numerator,
+                                     std::uint64_t denominator) {
+  const auto t = static_cast<std::uint64_t>(
+                     std::sqrt(static_cast<double>(numerator) / static_cast<double>(denominator))) +
+                 1;
   for (;;) {
     const std::int64_t k = plain_discrete_laplace(bits, t, 1);
     // accept k with probability e^-((|k| - σ²/t)² / (2σ²)); with σ² = n/d the exponent is

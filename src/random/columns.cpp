@@ -13,7 +13,8 @@ std::array<std::uint32_t, last_item + 1> alias_of(std::array<std::uint32_t, last
   std::array<std::uint32_t, last_item + 1> entry{};
   std::vector<std::uint32_t> light;
   std::vector<std::uint32_t> heavy;
-  for (std::uint32_t i = 0; i <= last_item; ++i) (weight[i] < capacity ? light : heavy).push_back(i);
+  for (std::uint32_t i = 0; i <= last_item; ++i)
+    (weight[i] < capacity ? light : heavy).push_back(i);
   while (!light.empty()) {
     const std::uint32_t small = light.back();
     light.pop_back();
@@ -32,19 +33,26 @@ std::array<std::uint32_t, last_item + 1> alias_of(std::array<std::uint32_t, last
 }  // namespace
 
 Table::Table(Curve curve_, double tau_, bool real_, int fraction_)
-    : curve(curve_), tau(tau_), real(real_), fraction(fraction_), unit(std::ldexp(1.0, -fraction_)) {
+    : curve(curve_),
+      tau(tau_),
+      real(real_),
+      fraction(fraction_),
+      unit(std::ldexp(1.0, -fraction_)) {
   constexpr double error = 0x1p-40;  // the relative error of height()
   constexpr double tiny = 1e-290;    // its absolute error near underflow
   const auto at = [&](double y) { return height(curve, tau, y); };
   // the last y of a column, relative to its start: 1 as a limit for real y
   const double last = real ? 1 : 1 - std::ldexp(1.0, -fraction);
-  const auto ceiling = [&](double x) { return static_cast<std::uint32_t>(std::ceil(x * (1 + error) + tiny)); };
+  const auto ceiling = [&](double x) {
+    return static_cast<std::uint32_t>(std::ceil(x * (1 + error) + tiny));
+  };
 
   // choose S so that all weights fit into 2^30; the weight of the tail is at most twice the area of
   // its first strip at the height of its start
   double sum = 0;
   for (std::uint32_t i = 0; i < last_item; ++i) sum += at(i);
-  scale = static_cast<std::uint32_t>(all_weight * (1 - 0x1p-9) / (sum + 2 * std::ldexp(at(last_item), strip_from(last_item))));
+  scale = static_cast<std::uint32_t>(all_weight * (1 - 0x1p-9) /
+                                     (sum + 2 * std::ldexp(at(last_item), strip_from(last_item))));
 
   // add columns while ordinates below 251/256 lie below the curve all over the column
   weight.fill(0);
@@ -72,7 +80,8 @@ Table::Table(Curve curve_, double tau_, bool real_, int fraction_)
 
 // f falls to half over this width from the column on, and further over the same width later.
 int Table::strip_from(std::uint32_t column) const {
-  const double half_life = curve == Curve::gaussian ? 0.6931472 * tau * tau / column : 0.6931472 * tau;
+  const double half_life =
+      curve == Curve::gaussian ? 0.6931472 * tau * tau / column : 0.6931472 * tau;
   return static_cast<int>(std::ceil(std::log2(std::max(half_life, 1.0))));
 }
 

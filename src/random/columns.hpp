@@ -65,7 +65,8 @@ std::uint64_t uniform_below(Bits& bits, std::uint64_t n) {
     const Wide product = static_cast<Wide>(bits.word()) * n;
     // 2^64/n words, rounded down or up, have each high part; without those whose low part is below
     // 2^64 mod n, equally many have each
-    if (static_cast<std::uint64_t>(product) >= (0 - n) % n) return static_cast<std::uint64_t>(product >> 64U);
+    if (static_cast<std::uint64_t>(product) >= (0 - n) % n)
+      return static_cast<std::uint64_t>(product >> 64U);
   }
 }
 
@@ -73,16 +74,16 @@ std::uint64_t uniform_below(Bits& bits, std::uint64_t n) {
 /// docs/theory/noise.md.
 struct Table {
   Curve curve;
-  double tau;   // the curve's scale τ in columns (exact.hpp)
-  bool real;    // y is a real number; else a multiple of `unit`, which stands for a whole number
-  int fraction; // how many bits y has within its column; refinement gives a real y more
-  double unit;  // 2^-fraction
+  double tau;    // the curve's scale τ in columns (exact.hpp)
+  bool real;     // y is a real number; else a multiple of `unit`, which stands for a whole number
+  int fraction;  // how many bits y has within its column; refinement gives a real y more
+  double unit;   // 2^-fraction
   std::uint32_t scale;  // S
   std::uint32_t column_count;
   // for each slot: threshold << slot_bits | slot ^ alias
   std::array<std::uint32_t, last_item + 1> entry;
-  std::array<std::uint32_t, last_item> weight;     // C_i, and 0 from `column_count` on
-  std::array<double, last_item + 1> corner;        // S f(i), with a relative error below 2^-39
+  std::array<std::uint32_t, last_item> weight;  // C_i, and 0 from `column_count` on
+  std::array<double, last_item + 1> corner;     // S f(i), with a relative error below 2^-39
   double chord_error;         // bounds |S f - its chord over a column|, with rounding errors
   std::uint32_t tail_weight;  // T
   std::uint32_t last_weight;  // of the last item: T, and the weight of its rejection
@@ -105,10 +106,12 @@ inline double height(Curve curve, double tau, double y) {
 // Decides by doubles if their margin of error allows it, else refines V and y and decides by MPFR
 // (exact.hpp).
 template <class Bits>
-bool is_below(Bits& bits, std::uint64_t word, double floor, double gap, int power, const Table& table, Position& y) {
+bool is_below(Bits& bits, std::uint64_t word, double floor, double gap, int power,
+              const Table& table, Position& y) {
   const double over = power == 0 ? 1 : std::ldexp(1.0, -power);
   const double level = (floor + static_cast<double>(word >> 11U) * 0x1p-53 * gap) * over;
-  const double value = table.scale * height(table.curve, table.tau, static_cast<double>(y.head) * table.unit);
+  const double value =
+      table.scale * height(table.curve, table.tau, static_cast<double>(y.head) * table.unit);
   const double margin = 0x1p-22 * value + 0x1p-50 * (floor + gap) * over + 1e-290;
   if (level < value - margin) return true;
   if (level > value + margin) return false;
@@ -123,7 +126,8 @@ bool is_below(Bits& bits, std::uint64_t word, double floor, double gap, int powe
 // Returns whether a point of column i lies below the curve. `ordinate` is the first eight bits of
 // V.
 template <class Bits>
-bool in_column(Bits& bits, const Table& table, std::uint32_t i, std::uint32_t ordinate, Position& y) {
+bool in_column(Bits& bits, const Table& table, std::uint32_t i, std::uint32_t ordinate,
+               Position& y) {
   if (ordinate < sure_ordinates) return true;
   const double part = table.weight[i] * (1.0 / (1U << ordinate_bits));
   const std::uint64_t word = bits.word();
@@ -151,9 +155,11 @@ bool in_tail(Bits& bits, const Table& table, Position& y) {
   // y uniform in the strip
   const int size = table.strip_bits + table.fraction;  // its bits within a strip
   const std::uint64_t within = size == 0 ? 0 : bits.word() >> (64 - size);
-  const std::uint64_t start = (table.column_count + (j << static_cast<unsigned>(table.strip_bits))) << static_cast<unsigned>(table.fraction);
+  const std::uint64_t start = (table.column_count + (j << static_cast<unsigned>(table.strip_bits)))
+                              << static_cast<unsigned>(table.fraction);
   y = {start + within, table.fraction, table.real};
-  return is_below(bits, bits.word(), 0, table.tail_weight, table.strip_bits + static_cast<int>(j) + 1, table, y);
+  return is_below(bits, bits.word(), 0, table.tail_weight,
+                  table.strip_bits + static_cast<int>(j) + 1, table, y);
 }
 
 // Returns the item that the alias table gives for a word.
@@ -163,11 +169,14 @@ inline std::uint32_t item_of(const Table& table, std::uint64_t word) {
   const std::uint32_t entry = table.entry[slot];
   // all ones if the position is not below the threshold; without a branch, since half of all draws
   // would mispredict it
-  const auto other = static_cast<std::uint32_t>(static_cast<std::int32_t>((entry >> slot_bits) + ~position) >> 31);
+  const auto other =
+      static_cast<std::uint32_t>(static_cast<std::int32_t>((entry >> slot_bits) + ~position) >> 31);
   return slot ^ (entry & slot_mask & other);
 }
 inline bool is_negative(std::uint64_t word) { return ((word >> sign_bit) & 1U) != 0; }
-inline std::uint32_t ordinate_of(std::uint64_t word) { return static_cast<std::uint32_t>(word >> ordinate_shift) & ordinate_mask; }
+inline std::uint32_t ordinate_of(std::uint64_t word) {
+  return static_cast<std::uint32_t>(word >> ordinate_shift) & ordinate_mask;
+}
 
 // Draws a position and its sign (true: negative), starting with `word`.
 template <class Bits>
@@ -176,13 +185,18 @@ std::pair<Position, bool> draw_from(Bits& bits, const Table& table, std::uint64_
     const std::uint32_t item = item_of(table, word);
     if (item == last_item) {
       Position y{0, 0, false};
-      if (uniform_below(bits, table.last_weight) < table.tail_weight && in_tail(bits, table, y)) return {std::move(y), is_negative(word)};
+      if (uniform_below(bits, table.last_weight) < table.tail_weight && in_tail(bits, table, y))
+        return {std::move(y), is_negative(word)};
       continue;
     }
-    const std::uint64_t within = table.fraction <= abscissa_bits ? (word >> abscissa_shift) >> static_cast<unsigned>(abscissa_bits - table.fraction)
-                                                                 : bits.word() >> static_cast<unsigned>(64 - table.fraction);
-    Position y{(static_cast<std::uint64_t>(item) << static_cast<unsigned>(table.fraction)) | within, table.fraction, table.real};
-    if (in_column(bits, table, item, ordinate_of(word), y)) return {std::move(y), is_negative(word)};
+    const std::uint64_t within =
+        table.fraction <= abscissa_bits
+            ? (word >> abscissa_shift) >> static_cast<unsigned>(abscissa_bits - table.fraction)
+            : bits.word() >> static_cast<unsigned>(64 - table.fraction);
+    Position y{(static_cast<std::uint64_t>(item) << static_cast<unsigned>(table.fraction)) | within,
+               table.fraction, table.real};
+    if (in_column(bits, table, item, ordinate_of(word), y))
+      return {std::move(y), is_negative(word)};
   }
 }
 

@@ -32,14 +32,16 @@ mpfr_prec_t precision_for(std::size_t words) { return static_cast<mpfr_prec_t>(6
 
 // Sets the number to the bits of `head` and `words` in units of 2^-fraction, plus one unit of the
 // last bit if `upper_end` is set. Exact, since the precision holds every bit.
-void set_digits(Number& to, std::uint64_t head, const std::vector<std::uint64_t>& words, int fraction, bool upper_end) {
+void set_digits(Number& to, std::uint64_t head, const std::vector<std::uint64_t>& words,
+                int fraction, bool upper_end) {
   mpfr_set_uj(to, head, MPFR_RNDN);
   for (const std::uint64_t word : words) {
     mpfr_mul_2ui(to, to, 64, MPFR_RNDN);
     mpfr_add_ui(to, to, word, MPFR_RNDN);
   }
   if (upper_end) mpfr_add_ui(to, to, 1, MPFR_RNDN);
-  mpfr_div_2si(to, to, static_cast<long>(fraction) + 64 * static_cast<long>(words.size()), MPFR_RNDN);
+  mpfr_div_2si(to, to, static_cast<long>(fraction) + 64 * static_cast<long>(words.size()),
+               MPFR_RNDN);
 }
 
 // Sets the number to the curve at y, rounded up or down.
@@ -59,8 +61,10 @@ void set_curve(Number& to, Curve curve, double tau, const Number& y, bool up) {
 
 }  // namespace
 
-std::optional<bool> below(const Ordinate& ordinate, double scale, Curve curve, double tau, const Position& y) {
-  const mpfr_prec_t precision = precision_for(std::max(ordinate.words.size(), y.lower_words.size()));
+std::optional<bool> below(const Ordinate& ordinate, double scale, Curve curve, double tau,
+                          const Position& y) {
+  const mpfr_prec_t precision =
+      precision_for(std::max(ordinate.words.size(), y.lower_words.size()));
   Number at(precision);
   Number level(precision);
   Number value(precision);

@@ -30,7 +30,8 @@ struct Ordinate {
   int power;
 };
 /// Returns whether the ordinate is below scale · f(y).
-std::optional<bool> below(const Ordinate& ordinate, double scale, Curve curve, double tau, const Position& y);
+std::optional<bool> below(const Ordinate& ordinate, double scale, Curve curve, double tau,
+                          const Position& y);
 
 /// The function that turns the standard noise n into the noise that is added.
 enum class Shape {

@@ -22,7 +22,9 @@ void fill_from_system(void* to, std::size_t bytes) {
   while (bytes > 0) {
     const ssize_t got = getrandom(place, bytes, 0);
     if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) throw NoEntropy(std::string("the operating system gave no random bytes: ") + std::strerror(errno));
+    if (got <= 0)
+      throw NoEntropy(std::string("the operating system gave no random bytes: ") +
+                      std::strerror(errno));
     place += got;
     bytes -= static_cast<std::size_t>(got);
   }
@@ -43,7 +45,9 @@ struct Random::Cipher {
   void set_key(const std::uint64_t* key) {
     const auto* bytes = reinterpret_cast<const unsigned char*>(key);
     if (context == nullptr || EVP_EncryptInit_ex(context, kind, nullptr, bytes, bytes + 32) != 1) {
-      throw NoEntropy("OpenSSL cannot set up AES-256-CTR, so there are no random bits: check that its default provider is loaded");
+      throw NoEntropy(
+          "OpenSSL cannot set up AES-256-CTR, so there are no random bits: check that its default "
+          "provider is loaded");
     }
     kind = nullptr;  // the context keeps it
   }
@@ -51,7 +55,8 @@ struct Random::Cipher {
   void fill(void* place, std::size_t size) const {
     auto* bytes = static_cast<unsigned char*>(place);
     int done = 0;
-    if (EVP_EncryptUpdate(context, bytes, &done, bytes, static_cast<int>(size)) != 1 || done != static_cast<int>(size)) {
+    if (EVP_EncryptUpdate(context, bytes, &done, bytes, static_cast<int>(size)) != 1 ||
+        done != static_cast<int>(size)) {
       throw NoEntropy("AES-256-CTR of OpenSSL failed, so there are no random bits");
     }
   }
@@ -63,11 +68,14 @@ Random& Random::here() {
 }
 
 Random::Random() {
-  void* place = mmap(nullptr, whole_pages(sizeof(State)), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* place = mmap(nullptr, whole_pages(sizeof(State)), PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (place == MAP_FAILED) throw NoEntropy("the random generator could not allocate its memory");
   if (madvise(place, whole_pages(sizeof(State)), MADV_WIPEONFORK) != 0) {
     munmap(place, whole_pages(sizeof(State)));
-    throw NoEntropy("the kernel cannot empty the random generator's memory on fork (Linux 4.14 or newer is needed)");
+    throw NoEntropy(
+        "the kernel cannot empty the random generator's memory on fork (Linux 4.14 or newer is "
+        "needed)");
   }
   (void)madvise(place, whole_pages(sizeof(State)), MADV_DONTDUMP);
   // keep it out of the swap, if the system allows that
@@ -99,7 +107,8 @@ void Random::refill() {
   // both
   static_assert(offsetof(State, words) == offsetof(State, key) + sizeof(State::key));
   state_->keyed = 0;  // if a step below fails, the next call asks the system for a key
-  cipher_->fill(reinterpret_cast<unsigned char*>(state_) + offsetof(State, key), sizeof state_->key + sizeof state_->words);
+  cipher_->fill(reinterpret_cast<unsigned char*>(state_) + offsetof(State, key),
+                sizeof state_->key + sizeof state_->words);
   cipher_->set_key(state_->key);
   explicit_bzero(state_->key, sizeof state_->key);
   state_->keyed = 1;

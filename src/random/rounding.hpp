@@ -60,12 +60,15 @@ inline Attempt try_round(double value, double half_unit, double midpoint) {
 // all numbers are normal doubles; outside of their range nothing is sure.
 inline Attempt try_bent(const Rounding& rounding, bool negative, const Position& y) {
   if (!y.lower_words.empty() || y.head >= (std::uint64_t{1} << 51U)) return {0, false};
-  const double bent = std::ldexp(static_cast<double>(2 * y.head + 1), rounding.unit - y.fraction - 1) * rounding.factor / rounding.bend;
+  const double bent =
+      std::ldexp(static_cast<double>(2 * y.head + 1), rounding.unit - y.fraction - 1) *
+      rounding.factor / rounding.bend;
   const double size = std::asinh(bent) * rounding.bend;
   const double noise = std::ldexp(size, -rounding.grid);
   if (!std::isnormal(bent) || !std::isnormal(size) || !std::isnormal(noise)) return {0, false};
   const double steps = std::ldexp(rounding.value, -rounding.grid) + (negative ? -noise : noise);
-  const double half_unit = std::ldexp(rounding.factor, rounding.unit - y.fraction - 1 - rounding.grid);
+  const double half_unit =
+      std::ldexp(rounding.factor, rounding.unit - y.fraction - 1 - rounding.grid);
   const double margin = half_unit + 0x1p-40 * (noise + std::abs(steps)) + 0x1p-1000;
   const double whole = std::nearbyint(steps);
   return {whole, std::max(2 * (std::abs(steps - whole) + margin), 0x1p-50 * std::abs(steps)) < 1};
@@ -85,15 +88,18 @@ double round_exactly(Bits& bits, const Rounding& rounding, bool negative, Positi
 
 /// Completes a draw whose first word, `word`, does not decide. Takes extra words of `bits`.
 template <class Bits>
-[[gnu::noinline]] double finish_rounded(Bits& bits, const Table& table, const Rounding& rounding, double value, double half_unit,
-                                        std::uint64_t word) {
+[[gnu::noinline]] double finish_rounded(Bits& bits, const Table& table, const Rounding& rounding,
+                                        double value, double half_unit, std::uint64_t word) {
   BackWords<Bits> back{bits};
   // draw points in columns until one lies below the curve, or until the last item is chosen
   for (std::uint32_t item = item_of(table, word); item != last_item; item = item_of(table, word)) {
-    Position y{(static_cast<std::uint64_t>(item) << abscissa_bits) | (word >> abscissa_shift), table.fraction, true};
+    Position y{(static_cast<std::uint64_t>(item) << abscissa_bits) | (word >> abscissa_shift),
+               table.fraction, true};
     if (in_column(back, table, item, ordinate_of(word), y)) {
       if (y.lower_words.empty()) {
-        if (const Attempt attempt = try_round(value, half_unit, signed_midpoint(y.head, word)); attempt.sure) return attempt.whole;
+        if (const Attempt attempt = try_round(value, half_unit, signed_midpoint(y.head, word));
+            attempt.sure)
+          return attempt.whole;
       }
       return round_exactly(back, rounding, is_negative(word), std::move(y));
     }
@@ -103,7 +109,9 @@ template <class Bits>
   auto [y, negative] = draw_from(back, table, word);
   if (y.lower_words.empty() && y.head < (std::uint64_t{1} << 51U)) {
     const auto midpoint = static_cast<double>(2 * y.head + 1);
-    if (const Attempt attempt = try_round(value, half_unit, negative ? -midpoint : midpoint); attempt.sure) return attempt.whole;
+    if (const Attempt attempt = try_round(value, half_unit, negative ? -midpoint : midpoint);
+        attempt.sure)
+      return attempt.whole;
   }
   return round_exactly(back, rounding, negative, std::move(y));
 }
@@ -113,28 +121,36 @@ template <class Bits>
 /// last bit, and the rounding of the product and of the sum, which is at most 2^-50 |noise| + 2^-51
 /// |value|, with |noise| at most 2^36 half units. It is not positive if the scale is too large for
 /// doubles to decide.
-inline double sure_distance_of(double half_unit) { return (0.5 - 0x1p-1000) - (1 + 0x1p-14) * half_unit; }
+inline double sure_distance_of(double half_unit) {
+  return (0.5 - 0x1p-1000) - (1 + 0x1p-14) * half_unit;
+}
 static_assert(slot_bits + abscissa_bits + 1 <= 36);
 
 /// Rounds in doubles from one word: a point in a column with a sure ordinate, and a sum that is far
 /// enough from the boundary between two multiples.
-inline Attempt try_word(const Table& table, std::uint64_t word, double value, double half_unit, double sure_distance) {
+inline Attempt try_word(const Table& table, std::uint64_t word, double value, double half_unit,
+                        double sure_distance) {
   constexpr double magic = 0x1.8p52;
   const std::uint32_t item = item_of(table, word);
-  const std::uint64_t head = (static_cast<std::uint64_t>(item) << abscissa_bits) | (word >> abscissa_shift);
+  const std::uint64_t head =
+      (static_cast<std::uint64_t>(item) << abscissa_bits) | (word >> abscissa_shift);
   const double steps = value + half_unit * signed_midpoint(head, word);
   const double whole = (steps + magic) - magic;
   const bool close = std::abs(steps - whole) < sure_distance - 0x1p-50 * std::abs(value);
-  return {whole, static_cast<bool>(static_cast<unsigned>(close) & static_cast<unsigned>(item != last_item) &
+  return {whole, static_cast<bool>(static_cast<unsigned>(close) &
+                                   static_cast<unsigned>(item != last_item) &
                                    static_cast<unsigned>(ordinate_of(word) < sure_ordinates))};
 }
 
 /// Draws noise and returns the rounded sum in grid steps. `value` is rounding.value in grid steps,
 /// which may be infinite.
 template <class Bits>
-double draw_rounded(Bits& bits, const Table& table, const Rounding& rounding, double value, double half_unit) {
+double draw_rounded(Bits& bits, const Table& table, const Rounding& rounding, double value,
+                    double half_unit) {
   const std::uint64_t word = bits.word();
-  if (const Attempt attempt = try_word(table, word, value, half_unit, sure_distance_of(half_unit)); attempt.sure) return attempt.whole;
+  if (const Attempt attempt = try_word(table, word, value, half_unit, sure_distance_of(half_unit));
+      attempt.sure)
+    return attempt.whole;
   return finish_rounded(bits, table, rounding, value, half_unit, word);
 }
 

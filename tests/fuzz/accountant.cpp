@@ -1,5 +1,5 @@
-// Plans with parameters of all sizes: bounds in order, no NaN, ε and δ that agree, and as a fuzzer no call of more than five seconds without
-// sanitizers.
+// Plans with parameters of all sizes: bounds in order, no NaN, ε and δ that agree, and as a fuzzer
+// no call of more than five seconds without sanitizers.
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -17,7 +17,8 @@ namespace sotto {
 namespace {
 
 #ifdef SOTTO_FUZZER
-constexpr double most_seconds = 40;  // of processor time under sanitizers, which cost a factor of eight
+constexpr double most_seconds =
+    40;  // of processor time under sanitizers, which cost a factor of eight
 #else
 constexpr double most_seconds = INFINITY;  // a replay gives the same on every machine
 #endif
@@ -46,12 +47,15 @@ std::string call(const char* name, std::initializer_list<std::string> arguments)
 
 std::string number(Bytes& bytes, int least, int most) {
   const unsigned digits = 1 + bytes.next(99);
-  const int exponent = least + static_cast<int>(bytes.next(static_cast<unsigned>(most - least + 1)));
+  const int exponent =
+      least + static_cast<int>(bytes.next(static_cast<unsigned>(most - least + 1)));
   return std::to_string(digits) + "e" + std::to_string(exponent);
 }
 std::string noise(Bytes& bytes) { return number(bytes, -8, 8); }
 std::string probability(Bytes& bytes) { return number(bytes, -14, -2); }
-std::string whole(Bytes& bytes, unsigned least, unsigned choices) { return std::to_string(least + bytes.next(choices)); }
+std::string whole(Bytes& bytes, unsigned least, unsigned choices) {
+  return std::to_string(least + bytes.next(choices));
+}
 
 std::string plan(Bytes& bytes, int depth) {
   const auto inner = [&] { return plan(bytes, depth - 1); };

@@ -1,10 +1,9 @@
 // Any bytes as a stream of Arrow's: an EngineError, or batches whose columns are all there.
-#include "data/arrow/ipc.hpp"
-
 #include <cstddef>
 #include <cstdint>
 #include <string>
 
+#include "data/arrow/ipc.hpp"
 #include "numbers.hpp"
 
 using namespace sotto;
@@ -20,7 +19,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
           for (std::size_t c = 0; c < kinds.size(); ++c) {
             for (std::size_t i = 0; i < batch.rows; ++i) {
               if (batch.columns[c].is_null(i)) continue;
-              if (kinds[c] == data_detail::ArrowKind::whole) sum += static_cast<double>(batch.columns[c].int64s[i]);
+              if (kinds[c] == data_detail::ArrowKind::whole)
+                sum += static_cast<double>(batch.columns[c].int64s[i]);
               if (kinds[c] == data_detail::ArrowKind::number) sum += batch.columns[c].numbers[i];
               if (kinds[c] == data_detail::ArrowKind::text) {
                 for (const char letter : batch.columns[c].texts[i]) sum += letter;

@@ -19,7 +19,8 @@ std::int64_t whole(double x) { return std::abs(x) < 0x1p62 ? static_cast<std::in
 void respond(Numbers& numbers) {
   const double p = numbers.any();
   const std::int64_t k = whole(numbers.any());
-  const Respondent respondent = numbers.byte() % 2 == 0 ? Respondent(p, k) : Respondent::with_epsilon(Epsilon(p), k);
+  const Respondent respondent =
+      numbers.byte() % 2 == 0 ? Respondent(p, k) : Respondent::with_epsilon(Epsilon(p), k);
   require_that(respondent.p() > 0 && respondent.p() <= 1);
   for (int i = 0; i < 8; ++i) {
     const std::int64_t answer = respondent.respond(whole(numbers.any()));

@@ -1,4 +1,5 @@
-// Any text: a network that reads back the same and, if it is small, makes a model or is refused; or an InvalidValue.
+// Any text: a network that reads back the same and, if it is small, makes a model or is refused; or
+// an InvalidValue.
 #include "sotto/learning/network.hpp"
 
 #include <cstddef>

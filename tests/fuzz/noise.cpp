@@ -1,4 +1,5 @@
-// Noise of any scale on any grid, added to any value: InvalidValue, or a multiple of the grid within its range.
+// Noise of any scale on any grid, added to any value: InvalidValue, or a multiple of the grid
+// within its range.
 #include "sotto/random/noise.hpp"
 
 #include <cmath>
@@ -47,7 +48,8 @@ void try_additive(const Plan& leaf, std::optional<int> grid, Numbers& numbers) {
   require_that(margin > 0);
   std::vector<double> values;
   while (!numbers.is_empty() && values.size() < 12) values.push_back(numbers.any());
-  for (const double released : mechanism.release_each(values)) demand_on_grid(released, mechanism.grid(), mechanism.limit());
+  for (const double released : mechanism.release_each(values))
+    demand_on_grid(released, mechanism.grid(), mechanism.limit());
 }
 
 void try_calibrations(double epsilon, double sensitivity, Numbers& numbers) {
@@ -56,7 +58,8 @@ void try_calibrations(double epsilon, double sensitivity, Numbers& numbers) {
   } catch (const InvalidValue&) {
   }
   const Delta delta(numbers.any());
-  require_that(gaussian_for(Epsilon(epsilon), delta, sensitivity, GaussianRule::classical).margin(0.5) > 0);
+  require_that(
+      gaussian_for(Epsilon(epsilon), delta, sensitivity, GaussianRule::classical).margin(0.5) > 0);
 }
 
 }  // namespace
@@ -72,17 +75,26 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     switch (kind / 2 % 7) {
       case 0: try_noise(RoundedNoise(noise_kind, scale), numbers); break;
       case 1: try_noise(RoundedNoise(noise_kind, scale, grid), numbers); break;
-      case 2: try_noise(RoundedNoise::arsinh(scale, other, kind % 2 == 0 ? RoundedNoise::grid_for(scale) : grid), numbers); break;
+      case 2:
+        try_noise(RoundedNoise::arsinh(scale, other,
+                                       kind % 2 == 0 ? RoundedNoise::grid_for(scale) : grid),
+                  numbers);
+        break;
       case 3: {
         const DiscreteNoise noise(noise_kind, scale);
-        for (int i = 0; i < 20; ++i) require_that(std::abs(static_cast<double>(noise.draw())) < 0x1p50);
+        for (int i = 0; i < 20; ++i)
+          require_that(std::abs(static_cast<double>(noise.draw())) < 0x1p50);
         break;
       }
       case 4:
-        try_additive(kind % 2 == 0 ? gaussian(scale, other) : laplace(scale, other), kind < 128 ? std::nullopt : std::optional(grid), numbers);
+        try_additive(kind % 2 == 0 ? gaussian(scale, other) : laplace(scale, other),
+                     kind < 128 ? std::nullopt : std::optional(grid), numbers);
         break;
       case 5: try_calibrations(scale, other, numbers); break;
-      default: try_additive(arsinh(scale, other, numbers.any()), kind < 128 ? std::nullopt : std::optional(grid), numbers); break;
+      default:
+        try_additive(arsinh(scale, other, numbers.any()),
+                     kind < 128 ? std::nullopt : std::optional(grid), numbers);
+        break;
     }
   } catch (const InvalidValue&) {
   } catch (const OutsideConditions&) {

@@ -1,4 +1,5 @@
-// Any text: a plan that reads back the same, or a ParseError whose column lies in the text or just behind it.
+// Any text: a plan that reads back the same, or a ParseError whose column lies in the text or just
+// behind it.
 #include <cstddef>
 #include <cstdint>
 #include <optional>

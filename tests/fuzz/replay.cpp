@@ -1,5 +1,6 @@
-// The fuzzers' seeds, each given once to a fuzzer's function: replay FOLDER…. What was ever found stays mended, the same on every run and
-// without a fuzzing compiler; new inputs are for `./dev fuzz`.
+// The fuzzers' seeds, each given once to a fuzzer's function: replay FOLDER…. What was ever found
+// stays mended, the same on every run and without a fuzzing compiler; new inputs are for `./dev
+// fuzz`.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -14,7 +15,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 int main(int argc, char** argv) {
   std::vector<std::filesystem::path> seeds;
   for (int i = 1; i < argc; ++i) {
-    for (const auto& entry : std::filesystem::directory_iterator(argv[i])) seeds.push_back(entry.path());
+    for (const auto& entry : std::filesystem::directory_iterator(argv[i]))
+      seeds.push_back(entry.path());
   }
   if (seeds.empty()) {
     std::fprintf(stderr, "replay: there are no seeds\n");

@@ -1,6 +1,7 @@
-// Any bytes as a message of a round, to a member or to the coordinator in any of its phases, whose every signature holds: it is taken or a
-// ProtocolError, a member is asked for its vector at most once, and keeps something before it sends what depends on it. The first byte chooses who
-// gets the rest.
+// Any bytes as a message of a round, to a member or to the coordinator in any of its phases, whose
+// every signature holds: it is taken or a ProtocolError, a member is asked for its vector at most
+// once, and keeps something before it sends what depends on it. The first byte chooses who gets the
+// rest.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -37,20 +38,26 @@ struct Round {
   std::vector<std::unique_ptr<Credulous>> primitives;
   std::vector<Bytes> states;                  // of member 1, by stage
   std::array<std::vector<Bytes>, 5> answers;  // to the coordinator, by phase
-  std::vector<Bytes> messages;                   // to member 1
+  std::vector<Bytes> messages;                // to member 1
 
-  Bytes contribution(std::size_t i) { return terms.vector({{{sotto::testing::Symbol::Of::value, static_cast<std::int64_t>(i), 0}, 1}}); }
+  Bytes contribution(std::size_t i) {
+    return terms.vector(
+        {{{sotto::testing::Symbol::Of::value, static_cast<std::int64_t>(i), 0}, 1}});
+  }
   Round() {
     for (std::size_t i = 0; i < members; ++i) {
-      context.session.members.push_back({"member-" + std::to_string(i + 1), sotto::testing::formal_key(static_cast<std::int64_t>(i))});
-      primitives.push_back(std::make_unique<Credulous>(terms, sotto::testing::formal_key(static_cast<std::int64_t>(i))));
+      context.session.members.push_back({"member-" + std::to_string(i + 1),
+                                         sotto::testing::formal_key(static_cast<std::int64_t>(i))});
+      primitives.push_back(std::make_unique<Credulous>(
+          terms, sotto::testing::formal_key(static_cast<std::int64_t>(i))));
     }
     context.session.threshold = members;
     std::vector<Disk> disks(members);
     std::vector<std::unique_ptr<MemberRound>> rounds;
     RelayRound relay(context, *primitives[0], 0, 1);
     for (std::size_t i = 0; i < members; ++i) {
-      rounds.push_back(std::make_unique<MemberRound>(context, static_cast<std::int64_t>(i), *primitives[i], disks[i], 0, 1));
+      rounds.push_back(std::make_unique<MemberRound>(context, static_cast<std::int64_t>(i),
+                                                     *primitives[i], disks[i], 0, 1));
       answers[0].push_back(rounds[i]->keys());
       relay.receive(static_cast<std::int64_t>(i), answers[0].back());
     }
@@ -58,9 +65,11 @@ struct Round {
       for (std::size_t i = 0; i < members; ++i) {
         const Bytes message = relay.message_for(static_cast<std::int64_t>(i), phase - 1);
         if (i == 0) messages.push_back(message);
-        answers[phase].push_back(rounds[i]->receive(message, [&] { return contribution(i); }).value());
+        answers[phase].push_back(
+            rounds[i]->receive(message, [&] { return contribution(i); }).value());
       }
-      for (std::size_t i = 0; i < members; ++i) relay.receive(static_cast<std::int64_t>(i), answers[phase][i]);
+      for (std::size_t i = 0; i < members; ++i)
+        relay.receive(static_cast<std::int64_t>(i), answers[phase][i]);
     }
     if (!relay.result()) std::abort();
     for (const Bytes& bytes : relay.transcript()) messages.push_back(bytes);
@@ -91,7 +100,8 @@ void to_member(Round& round, std::size_t stage, bool has_keys, const Bytes& mess
 void to_relay(Round& round, std::size_t phase, const Bytes& message) {
   RelayRound relay(round.context, *round.primitives[0], 0, 1);
   for (std::size_t p = 0; p <= phase; ++p) {
-    for (std::size_t i = 0; i + (p == phase ? 1 : 0) < members; ++i) relay.receive(static_cast<std::int64_t>(i), round.answers[p][i]);
+    for (std::size_t i = 0; i + (p == phase ? 1 : 0) < members; ++i)
+      relay.receive(static_cast<std::int64_t>(i), round.answers[p][i]);
   }
   const auto answered = relay.answered();
   try {

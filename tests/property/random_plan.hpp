@@ -13,12 +13,14 @@ namespace sotto::testing {
 
 /// A double between 10^low and 10^high, of any number of digits.
 inline rc::Gen<double> magnitude(int low, int high) {
-  return rc::gen::map(rc::gen::tuple(rc::gen::inRange(low * 1000, high * 1000), rc::gen::inRange(0, 18)), [](const std::tuple<int, int>& t) {
-    const double x = std::pow(10.0, std::get<0>(t) / 1000.0);
-    const double digits = std::pow(10.0, std::get<1>(t) - std::floor(std::log10(x)));
-    const double rounded = std::round(x * digits) / digits;
-    return rounded > 0 && std::isfinite(rounded) ? rounded : x;
-  });
+  return rc::gen::map(
+      rc::gen::tuple(rc::gen::inRange(low * 1000, high * 1000), rc::gen::inRange(0, 18)),
+      [](const std::tuple<int, int>& t) {
+        const double x = std::pow(10.0, std::get<0>(t) / 1000.0);
+        const double digits = std::pow(10.0, std::get<1>(t) - std::floor(std::log10(x)));
+        const double rounded = std::round(x * digits) / digits;
+        return rounded > 0 && std::isfinite(rounded) ? rounded : x;
+      });
 }
 
 inline rc::Gen<double> unit() {
@@ -30,7 +32,9 @@ inline rc::Gen<double> count(int most) {
 
 /// A leaf or an operator around one, with holes with and without factors.
 inline Plan any_holed_leaf(int range) {
-  const auto any_hole = [range] { return *rc::gen::inRange(0, 3) == 0 ? hole : *magnitude(-range, range) * hole; };
+  const auto any_hole = [range] {
+    return *rc::gen::inRange(0, 3) == 0 ? hole : *magnitude(-range, range) * hole;
+  };
   const auto whole_hole = [] { return *count(5) * hole; };
   switch (*rc::gen::inRange(0, 8)) {
     case 0: return gaussian(any_hole(), any_hole());
@@ -76,7 +80,8 @@ inline Plan any_plan(int depth, int range) {
     case 3: return poisson(*unit(), any_plan(depth - 1, range));
     case 4: {
       const double population = *count(100000);
-      return without_replacement(std::ceil(population * *unit()), population, any_leaf(range));  // nested samples must fit each other
+      return without_replacement(std::ceil(population * *unit()), population,
+                                 any_leaf(range));  // nested samples must fit each other
     }
     default: return group(*count(4), any_plan(depth - 1, range));
   }

@@ -14,9 +14,10 @@ namespace sotto::testing {
 /// A defect that a test plants in the honest members, to check that an attack finds it.
 struct Mutant {
   std::function<void(Session&)> session = {};
-  std::function<std::unique_ptr<Primitives>(Terms&, const std::string& key)> primitives = [](Terms& terms, const std::string& key) {
-    return std::make_unique<FormalPrimitives>(terms, key);
-  };
+  std::function<std::unique_ptr<Primitives>(Terms&, const std::string& key)> primitives =
+      [](Terms& terms, const std::string& key) {
+        return std::make_unique<FormalPrimitives>(terms, key);
+      };
   int lost_stage = 0;            ///< the journal loses this stage: 2 contributed, 3 listed
   bool signs_each_list = false;  ///< signs a list even if it signed another one before
 };
@@ -40,13 +41,16 @@ class Schedule {
     Session& session = context_.session;
     do {
       session = {};
-      for (std::int64_t i = 0, n = between(3, 7); i < n; ++i) session.members.push_back({"member-" + std::to_string(i + 1), formal_key(i)});
+      for (std::int64_t i = 0, n = between(3, 7); i < n; ++i)
+        session.members.push_back({"member-" + std::to_string(i + 1), formal_key(i)});
       session.colluding = between(1, std::max<std::int64_t>(1, session.size() - 2));
-      session.threshold = between(least_threshold(session.size(), session.colluding), session.size());
+      session.threshold =
+          between(least_threshold(session.size(), session.colluding), session.size());
       if (chance(0.5)) session.threshold = least_threshold(session.size(), session.colluding);
       session.honest = session.threshold - session.colluding;
       if (mutant.session) mutant.session(session);
-    } while (session.threshold > session.size() || session.honest < 2);  // one noise alone is allowed to stand where h = 1
+    } while (session.threshold > session.size() ||
+             session.honest < 2);  // one noise alone is allowed to stand where h = 1
     context_.hash = Bytes(32, 's');
     std::vector<std::int64_t> all(static_cast<std::size_t>(session.size()));
     for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<std::int64_t>(i);
@@ -55,15 +59,19 @@ class Schedule {
     honest_.assign(all.begin() + static_cast<std::ptrdiff_t>(session.colluding), all.end());
     std::sort(colluding_.begin(), colluding_.end());
     std::sort(honest_.begin(), honest_.end());
-    for (const std::int64_t u : honest_) members_[u] = {u, mutant.primitives(terms_, formal_key(u)), {}, {}};
-    for (const std::int64_t w : colluding_) liars_[w] = std::make_unique<FormalPrimitives>(terms_, formal_key(w));
+    for (const std::int64_t u : honest_)
+      members_[u] = {u, mutant.primitives(terms_, formal_key(u)), {}, {}};
+    for (const std::int64_t w : colluding_)
+      liars_[w] = std::make_unique<FormalPrimitives>(terms_, formal_key(w));
   }
 
   Outcome run() {
     const std::int64_t rounds = between(1, 3);
     for (round_ = 0; round_ < rounds; ++round_) play();
     knowledge_.close();
-    const auto is_colluding = [&](std::int64_t member) { return std::find(colluding_.begin(), colluding_.end(), member) != colluding_.end(); };
+    const auto is_colluding = [&](std::int64_t member) {
+      return std::find(colluding_.begin(), colluding_.end(), member) != colluding_.end();
+    };
     const Residual residual(knowledge_.vectors(is_colluding));
     outcome_.opened = residual.size();
     const double h = static_cast<double>(context_.session.honest);
@@ -74,7 +82,9 @@ class Schedule {
         all.push_back(symbol);
         outcome_.information = std::max(outcome_.information, h * residual.information({symbol}));
       }
-      if (!all.empty()) outcome_.together = std::max(outcome_.together, h * residual.information(all) / static_cast<double>(all.size()));
+      if (!all.empty())
+        outcome_.together = std::max(
+            outcome_.together, h * residual.information(all) / static_cast<double>(all.size()));
     }
     return outcome_;
   }
@@ -103,7 +113,9 @@ class Schedule {
     std::map<std::int64_t, federated_detail::SealedShares> dealt;
   };
 
-  std::int64_t between(std::int64_t least, std::int64_t most) { return std::uniform_int_distribution<std::int64_t>(least, most)(random_); }
+  std::int64_t between(std::int64_t least, std::int64_t most) {
+    return std::uniform_int_distribution<std::int64_t>(least, most)(random_);
+  }
   bool chance(double p) { return std::bernoulli_distribution(p)(random_); }
   Members some_of(Members from, std::size_t count) {
     std::shuffle(from.begin(), from.end(), random_);
@@ -111,18 +123,27 @@ class Schedule {
     std::sort(from.begin(), from.end());
     return from;
   }
-  static bool has(const Members& members, std::int64_t one) { return std::find(members.begin(), members.end(), one) != members.end(); }
+  static bool has(const Members& members, std::int64_t one) {
+    return std::find(members.begin(), members.end(), one) != members.end();
+  }
   [[nodiscard]] Members everyone() const {
     Members all;
     for (std::int64_t i = 0; i < context_.session.size(); ++i) all.push_back(i);
     return all;
   }
-  [[nodiscard]] std::size_t threshold() const { return static_cast<std::size_t>(context_.session.threshold); }
-  [[nodiscard]] Bytes message(Kind kind, Bytes body) const { return federated_detail::unsigned_message(context_, kind, round_, std::move(body)); }
+  [[nodiscard]] std::size_t threshold() const {
+    return static_cast<std::size_t>(context_.session.threshold);
+  }
+  [[nodiscard]] Bytes message(Kind kind, Bytes body) const {
+    return federated_detail::unsigned_message(context_, kind, round_, std::move(body));
+  }
 
   // --- honest members ---
 
-  void restart(Honest& m) { m.round = std::make_unique<MemberRound>(context_, m.self, *m.primitives, *m.disk, m.disk->states.back()); }
+  void restart(Honest& m) {
+    m.round = std::make_unique<MemberRound>(context_, m.self, *m.primitives, *m.disk,
+                                            m.disk->states.back());
+  }
 
   std::optional<Bytes> give(std::int64_t u, const Bytes& bytes) {
     Honest& m = members_.at(u);
@@ -133,7 +154,8 @@ class Schedule {
     }
     try {
       const auto answer = m.round->receive(bytes, [&] {
-        return terms_.vector({{{Symbol::Of::value, u, m.round->round()}, 1}, {{Symbol::Of::noise, u, ++draws_}, 1}});
+        return terms_.vector(
+            {{{Symbol::Of::value, u, m.round->round()}, 1}, {{Symbol::Of::noise, u, ++draws_}, 1}});
       });
       ++outcome_.accepted;
       if (answer) knowledge_.see(*answer);
@@ -146,10 +168,15 @@ class Schedule {
 
   // Restarts members and replays old messages at random.
   void disturb() {
-    while (chance(0.25)) restart(members_.at(honest_[static_cast<std::size_t>(between(0, static_cast<std::int64_t>(honest_.size()) - 1))]));
+    while (chance(0.25))
+      restart(members_.at(honest_[static_cast<std::size_t>(
+          between(0, static_cast<std::int64_t>(honest_.size()) - 1))]));
     while (!history_.empty() && chance(0.25)) {
-      const Bytes old = history_[static_cast<std::size_t>(between(0, static_cast<std::int64_t>(history_.size()) - 1))];
-      const auto answer = give(honest_[static_cast<std::size_t>(between(0, static_cast<std::int64_t>(honest_.size()) - 1))], old);
+      const Bytes old = history_[static_cast<std::size_t>(
+          between(0, static_cast<std::int64_t>(history_.size()) - 1))];
+      const auto answer = give(honest_[static_cast<std::size_t>(
+                                   between(0, static_cast<std::int64_t>(honest_.size()) - 1))],
+                               old);
       if (answer) take(*answer);
     }
   }
@@ -159,7 +186,8 @@ class Schedule {
     const auto envelope = federated_detail::read_envelope(bytes);
     if (envelope.round != round_) return;
     if (envelope.kind == Kind::shares) {
-      for (auto& one : federated_detail::read_shares(envelope.body, context_.session.size())) dealt_[{one.from, one.to}] = one;
+      for (auto& one : federated_detail::read_shares(envelope.body, context_.session.size()))
+        dealt_[{one.from, one.to}] = one;
     } else if (envelope.kind == Kind::masked) {
       statements_[envelope.sender] = federated_detail::read_masked(envelope.body).statement;
     } else if (envelope.kind == Kind::list_signature) {
@@ -178,18 +206,29 @@ class Schedule {
     // choose who sees which list: everyone the same, or `apart`, one member or several, another one
     const std::int64_t plan = between(0, 3);
     Members apart =
-        plan == 0 ? Members{} : some_of(honest_, plan == 1 ? 1 : static_cast<std::size_t>(between(1, static_cast<std::int64_t>(honest_.size()))));
-    Members gone = some_of(honest_, static_cast<std::size_t>(between(0, context_.session.size() - context_.session.threshold)));
-    gone.erase(std::remove_if(gone.begin(), gone.end(), [&](std::int64_t u) { return plan != 0 && has(apart, u); }), gone.end());
+        plan == 0
+            ? Members{}
+            : some_of(honest_, plan == 1 ? 1
+                                         : static_cast<std::size_t>(between(
+                                               1, static_cast<std::int64_t>(honest_.size()))));
+    Members gone = some_of(honest_, static_cast<std::size_t>(between(
+                                        0, context_.session.size() - context_.session.threshold)));
+    gone.erase(std::remove_if(gone.begin(), gone.end(),
+                              [&](std::int64_t u) { return plan != 0 && has(apart, u); }),
+               gone.end());
     // the sharers in the list for `apart`: themselves, the absent and the colluding members
     Members near = apart;
     near.insert(near.end(), gone.begin(), gone.end());
     near.insert(near.end(), colluding_.begin(), colluding_.end());
     if (plan == 3 || near.size() < threshold())
-      near = some_of(all, static_cast<std::size_t>(between(context_.session.threshold, context_.session.size())));
+      near = some_of(all, static_cast<std::size_t>(
+                              between(context_.session.threshold, context_.session.size())));
     std::sort(near.begin(), near.end());
     near.erase(std::unique(near.begin(), near.end()), near.end());
-    const Members far = chance(0.7) ? all : some_of(all, static_cast<std::size_t>(between(context_.session.threshold, context_.session.size())));
+    const Members far =
+        chance(0.7) ? all
+                    : some_of(all, static_cast<std::size_t>(between(context_.session.threshold,
+                                                                    context_.session.size())));
     for (const std::int64_t u : honest_) {
       if (chance(0.05)) continue;
       show_shares(u, has(apart, u) ? near : far);
@@ -217,14 +256,18 @@ class Schedule {
     for (int face = 0; face < 2; ++face) {  // colluding members have two sets of keys
       for (const std::int64_t w : colluding_) {
         Liar& liar = faces_[{w, face}];
-        liar.round = std::make_unique<MemberRound>(context_, w, *liars_.at(w), liar.disk, round_, 1);
+        liar.round =
+            std::make_unique<MemberRound>(context_, w, *liars_.at(w), liar.disk, round_, 1);
         knowledge_.see(liar.disk.states.back());
         liar.keys = liar.round->keys();
         keys[w] = liar.keys;
       }
       std::vector<federated_detail::NamedBytes> named;
       const Members out =
-          chance(0.2) ? some_of(everyone(), static_cast<std::size_t>(between(0, context_.session.size() - context_.session.threshold))) : Members{};
+          chance(0.2)
+              ? some_of(everyone(), static_cast<std::size_t>(between(
+                                        0, context_.session.size() - context_.session.threshold)))
+              : Members{};
       for (const auto& [member, bytes] : keys) {
         if (!has(out, member)) named.push_back({member, bytes});
       }
@@ -233,7 +276,8 @@ class Schedule {
         try {
           const auto dealt = faces_[{w, face}].round->receive(key_lists_.back(), {});
           if (!dealt) continue;
-          for (auto& one : federated_detail::read_shares(federated_detail::read_envelope(*dealt).body, context_.session.size()))
+          for (auto& one : federated_detail::read_shares(
+                   federated_detail::read_envelope(*dealt).body, context_.session.size()))
             faces_[{w, face}].dealt[one.to] = one;
         } catch (const ProtocolError&) {
           continue;
@@ -244,7 +288,8 @@ class Schedule {
     for (const std::int64_t u : honest_) {
       const int face = two && chance(0.5) ? 1 : 0;
       if (two && chance(0.3)) {
-        if (const auto dealt = give(u, key_lists_[static_cast<std::size_t>(1 - face)])) take(*dealt);
+        if (const auto dealt = give(u, key_lists_[static_cast<std::size_t>(1 - face)]))
+          take(*dealt);
       }
       if (const auto dealt = give(u, key_lists_[static_cast<std::size_t>(face)])) take(*dealt);
       face_to_[u] = face;
@@ -263,7 +308,8 @@ class Schedule {
         list.push_back(dealt_.at({v, u}));
       }
     }
-    if (const auto masked = give(u, message(Kind::share_list, federated_detail::to_bytes(list)))) take(*masked);
+    if (const auto masked = give(u, message(Kind::share_list, federated_detail::to_bytes(list))))
+      take(*masked);
   }
 
   // Sends a few lists one after the other, each to some members. If enough members signed a list,
@@ -278,22 +324,28 @@ class Schedule {
       }
       if (attempt > 0 || chance(0.3) || survivors.size() < threshold()) {
         const auto most = static_cast<std::int64_t>(sharers.size());
-        survivors =
-            some_of(sharers, static_cast<std::size_t>(chance(0.5) ? context_.session.threshold
-                                                                  : between(context_.session.threshold, std::max(most, context_.session.threshold))));
+        survivors = some_of(sharers,
+                            static_cast<std::size_t>(
+                                chance(0.5) ? context_.session.threshold
+                                            : between(context_.session.threshold,
+                                                      std::max(most, context_.session.threshold))));
       }
       const Bytes list = federated_detail::to_bytes(context_, round_, {sharers, survivors});
       Members ask = honest_;
       if (attempt > 0 && chance(0.5)) {  // those who have not signed yet
-        ask.erase(std::remove_if(ask.begin(), ask.end(), [&](std::int64_t u) { return has(requested, u); }), ask.end());
+        ask.erase(std::remove_if(ask.begin(), ask.end(),
+                                 [&](std::int64_t u) { return has(requested, u); }),
+                  ask.end());
       } else if (chance(0.5)) {
-        ask = some_of(honest_, static_cast<std::size_t>(between(1, static_cast<std::int64_t>(honest_.size()))));
+        ask = some_of(honest_, static_cast<std::size_t>(
+                                   between(1, static_cast<std::int64_t>(honest_.size()))));
       }
       const bool kill = chance(0.3);
       for (const std::int64_t u : ask) {
         if (kill) restart(members_.at(u));
         requested.push_back(u);
-        if (const auto signature = give(u, list_message(list, sharers, survivors))) take(*signature);
+        if (const auto signature = give(u, list_message(list, sharers, survivors)))
+          take(*signature);
       }
       if (chance(0.3)) disturb();
       ask_for_shares(list);
@@ -305,7 +357,9 @@ class Schedule {
     for (const std::int64_t v : survivors) {
       const Bytes hash = federated_detail::sharers_hash(*liars_.begin()->second, sharers);
       const bool lies = has(colluding_, v);
-      result.statements.push_back({v, lies ? liars_.at(v)->sign(federated_detail::sharers_statement(context_, round_, v, hash)) : statements_[v]});
+      result.statements.push_back({v, lies ? liars_.at(v)->sign(federated_detail::sharers_statement(
+                                                 context_, round_, v, hash))
+                                           : statements_[v]});
     }
     return message(Kind::list, federated_detail::to_bytes(result));
   }
@@ -313,12 +367,14 @@ class Schedule {
   void ask_for_shares(const Bytes& list) {
     auto& signatures = signatures_[list];
     for (const std::int64_t w : colluding_)
-      signatures[w] = federated_detail::signed_message(context_, *liars_.at(w), w, Kind::list_signature, round_, list);
+      signatures[w] = federated_detail::signed_message(context_, *liars_.at(w), w,
+                                                       Kind::list_signature, round_, list);
     std::vector<federated_detail::NamedBytes> named;
     for (const auto& [member, bytes] : signatures) named.push_back({member, bytes});
     if (named.size() < threshold() && chance(0.7)) return;  // the members refuse too few
     for (const std::int64_t u : honest_) {
-      if (signatures.contains(u)) (void)give(u, message(Kind::list_signatures, federated_detail::to_bytes(named)));
+      if (signatures.contains(u))
+        (void)give(u, message(Kind::list_signatures, federated_detail::to_bytes(named)));
     }
   }
 

@@ -21,10 +21,12 @@ class CuttingProxy {
  public:
   enum class Cut { never, before, after };
 
-  explicit CuttingProxy(int server_port) : server_port_(server_port), listener_(socket(AF_INET, SOCK_STREAM, 0)) {
+  explicit CuttingProxy(int server_port)
+      : server_port_(server_port), listener_(socket(AF_INET, SOCK_STREAM, 0)) {
     sockaddr_in address = loopback(0);
     socklen_t size = sizeof address;
-    if (bind(listener_, reinterpret_cast<sockaddr*>(&address), size) != 0 || listen(listener_, 8) != 0 ||
+    if (bind(listener_, reinterpret_cast<sockaddr*>(&address), size) != 0 ||
+        listen(listener_, 8) != 0 ||
         getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size) != 0) {
       throw std::runtime_error("no proxy");
     }
@@ -84,9 +86,13 @@ class CuttingProxy {
     if (both[0].revents != 0) {
       const ssize_t size = read(client, bytes.data(), bytes.size());
       if (size <= 0) return false;
-      const bool met = cut_ != Cut::never && std::string(bytes.data(), static_cast<std::size_t>(size)).find(word_) != std::string::npos;
+      const bool met = cut_ != Cut::never &&
+                       std::string(bytes.data(), static_cast<std::size_t>(size)).find(word_) !=
+                           std::string::npos;
       const Cut when = met ? cut_.load() : Cut::never;
-      if (when != Cut::before && write(server, bytes.data(), static_cast<std::size_t>(size)) != size) return false;
+      if (when != Cut::before &&
+          write(server, bytes.data(), static_cast<std::size_t>(size)) != size)
+        return false;
       // the reply is dropped
       if (when == Cut::after) (void)!read(server, bytes.data(), bytes.size());
       if (met) cut_ = Cut::never;

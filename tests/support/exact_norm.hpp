@@ -13,7 +13,8 @@ namespace sotto {
 
 /// Returns whether Σ (total 2^exponent)² <= norm², without rounding. The norm must be a multiple of
 /// 2^-18 steps of the finest layer, and below 2^53 of these.
-inline bool is_within_norm(const Model& model, const std::vector<std::int64_t>& totals, const Clipping& clipping) {
+inline bool is_within_norm(const Model& model, const std::vector<std::int64_t>& totals,
+                           const Clipping& clipping) {
   __extension__ using Wide = unsigned __int128;
   const auto exponents = model.exponents(clipping);
   const auto layers = model.layers();
@@ -21,12 +22,14 @@ inline bool is_within_norm(const Model& model, const std::vector<std::int64_t>& 
   Wide square = 0;
   for (std::size_t l = 0; l < layers.size(); ++l) {
     for (std::size_t j = layers[l].start; j < layers[l].start + layers[l].size; ++j) {
-      const Wide size = static_cast<Wide>(std::abs(totals[j])) << static_cast<unsigned>(exponents[l] - least);
+      const Wide size = static_cast<Wide>(std::abs(totals[j]))
+                        << static_cast<unsigned>(exponents[l] - least);
       square += size * size;
     }
   }
   const double norm = std::ldexp(clipping.norm, 18 - least);
-  if (!(norm < 0x1p53) || norm != std::floor(norm)) throw std::logic_error("choose a norm of fewer bits");
+  if (!(norm < 0x1p53) || norm != std::floor(norm))
+    throw std::logic_error("choose a norm of fewer bits");
   if (square >> 90U != 0) return false;
   return (square << 36U) <= static_cast<Wide>(norm) * static_cast<Wide>(norm);
 }

@@ -18,13 +18,14 @@ struct MemoryJournal : RoundJournal {
   std::vector<Bytes> states;
 };
 
-inline Session made_up_session(std::int64_t members, std::int64_t colluding, std::int64_t threshold, std::int64_t size, int bits,
-                               const std::vector<Bytes>& seeds) {
+inline Session made_up_session(std::int64_t members, std::int64_t colluding, std::int64_t threshold,
+                               std::int64_t size, int bits, const std::vector<Bytes>& seeds) {
   Session session;
   session.title = "a sum";
   session.nonce = std::string(32, 'a');
   for (std::int64_t i = 0; i < members; ++i) {
-    session.members.push_back({"member-" + std::to_string(i + 1), signing_public_key(seeds[static_cast<std::size_t>(i)])});
+    session.members.push_back({"member-" + std::to_string(i + 1),
+                               signing_public_key(seeds[static_cast<std::size_t>(i)])});
   }
   session.colluding = colluding;
   session.threshold = threshold;
@@ -39,11 +40,15 @@ inline Session made_up_session(std::int64_t members, std::int64_t colluding, std
 /// All members of a round, and an honest coordinator.
 class Gathering {
  public:
-  Gathering(std::int64_t members, std::int64_t colluding, std::int64_t threshold, std::int64_t size = 3, int bits = 64) : size_(size), bits_(bits) {
+  Gathering(std::int64_t members, std::int64_t colluding, std::int64_t threshold,
+            std::int64_t size = 3, int bits = 64)
+      : size_(size), bits_(bits) {
     for (std::int64_t i = 0; i < members; ++i) seeds_.push_back(signing_seed());
-    context_ = sotto::context_of(made_up_session(members, colluding, threshold, size, bits, seeds_));
+    context_ =
+        sotto::context_of(made_up_session(members, colluding, threshold, size, bits, seeds_));
     relay_primitives_ = real_primitives(bits);
-    for (std::int64_t i = 0; i < members; ++i) primitives_.push_back(real_primitives(bits, seeds_[static_cast<std::size_t>(i)]));
+    for (std::int64_t i = 0; i < members; ++i)
+      primitives_.push_back(real_primitives(bits, seeds_[static_cast<std::size_t>(i)]));
     start(0);
   }
 
@@ -53,7 +58,8 @@ class Gathering {
     rounds.clear();
     journals = std::vector<MemoryJournal>(primitives_.size());
     for (std::size_t i = 0; i < primitives_.size(); ++i) {
-      rounds.push_back(std::make_unique<MemberRound>(context_, static_cast<std::int64_t>(i), *primitives_[i], journals[i], round, size_));
+      rounds.push_back(std::make_unique<MemberRound>(context_, static_cast<std::int64_t>(i),
+                                                     *primitives_[i], journals[i], round, size_));
     }
     seen_.assign(primitives_.size(), 0);
   }
@@ -61,7 +67,8 @@ class Gathering {
   /// Replaces a member by a new one that starts from its journal, as after a crash.
   void restart(std::size_t i) {
     const Bytes state = journals[i].states.back();
-    rounds[i] = std::make_unique<MemberRound>(context_, static_cast<std::int64_t>(i), *primitives_[i], journals[i], state);
+    rounds[i] = std::make_unique<MemberRound>(context_, static_cast<std::int64_t>(i),
+                                              *primitives_[i], journals[i], state);
     seen_[i] = 0;
   }
 
@@ -82,9 +89,11 @@ class Gathering {
   /// Delivers all new messages to a member, and its answers to the coordinator.
   template <class Gone>
   void serve(std::size_t i, Gone gone) {
-    while (!gone(i, relay->phase()) && seen_[i] < relay->messages_for(static_cast<std::int64_t>(i))) {
+    while (!gone(i, relay->phase()) &&
+           seen_[i] < relay->messages_for(static_cast<std::int64_t>(i))) {
       const Bytes message = relay->message_for(static_cast<std::int64_t>(i), seen_[i]++);
-      const auto answer = rounds[i]->receive(message, [&] { return elements(numbers_of(i), bits_); });
+      const auto answer =
+          rounds[i]->receive(message, [&] { return elements(numbers_of(i), bits_); });
       if (answer) relay->receive(static_cast<std::int64_t>(i), *answer);
     }
   }
@@ -97,10 +106,12 @@ class Gathering {
   /// on.
   template <class Gone>
   void run(Gone gone) {
-    while (relay->phase() != RelayRound::Phase::done && relay->phase() != RelayRound::Phase::failed) {
+    while (relay->phase() != RelayRound::Phase::done &&
+           relay->phase() != RelayRound::Phase::failed) {
       const auto phase = relay->phase();
       for (std::size_t i = 0; i < rounds.size(); ++i) {
-        if (phase == RelayRound::Phase::keys && !gone(i, phase)) relay->receive(static_cast<std::int64_t>(i), rounds[i]->keys());
+        if (phase == RelayRound::Phase::keys && !gone(i, phase))
+          relay->receive(static_cast<std::int64_t>(i), rounds[i]->keys());
         serve(i, gone);
       }
       if (relay->phase() == phase) relay->close();

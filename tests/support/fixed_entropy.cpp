@@ -30,10 +30,12 @@ extern "C" ssize_t getrandom(void* into, size_t size, unsigned flags) {
   const ssize_t got = syscall(SYS_getrandom, into, size, flags);
   if (got < 0 || std::getenv("RC_PARAMS") == nullptr) return got;
   // a child gets bytes of its own
-  const std::uint64_t forked = getpid() == first_process ? 0 : static_cast<std::uint64_t>(getpid()) << 32U;
+  const std::uint64_t forked =
+      getpid() == first_process ? 0 : static_cast<std::uint64_t>(getpid()) << 32U;
   for (size_t done = 0; done < size; done += sizeof(std::uint64_t)) {
     const std::uint64_t word = mix(mix(++drawn * 0x9e3779b97f4a7c15U) ^ forked);
-    std::memcpy(static_cast<char*>(into) + done, &word, size - done < sizeof word ? size - done : sizeof word);
+    std::memcpy(static_cast<char*>(into) + done, &word,
+                size - done < sizeof word ? size - done : sizeof word);
   }
   return static_cast<ssize_t>(size);
 }

@@ -23,15 +23,16 @@ inline int free_port() {
   std::random_device random;
 
   for (int attempt = 0; attempt < 1000; ++attempt) {
-    const int candidate = first >= 1024 ? std::uniform_int_distribution(first, first_ephemeral - 1)(random) : 0;
+    const int candidate =
+        first >= 1024 ? std::uniform_int_distribution(first, first_ephemeral - 1)(random) : 0;
     const int probe = socket(AF_INET, SOCK_STREAM, 0);
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     address.sin_port = htons(static_cast<in_port_t>(candidate));
     socklen_t size = sizeof address;
-    const bool bound =
-        bind(probe, reinterpret_cast<sockaddr*>(&address), size) == 0 && getsockname(probe, reinterpret_cast<sockaddr*>(&address), &size) == 0;
+    const bool bound = bind(probe, reinterpret_cast<sockaddr*>(&address), size) == 0 &&
+                       getsockname(probe, reinterpret_cast<sockaddr*>(&address), &size) == 0;
     close(probe);
     if (bound) return ntohs(address.sin_port);
   }

@@ -17,7 +17,10 @@ inline void in_duckdb(const std::string& sql) {
   void* connection = nullptr;
   reinterpret_cast<int (*)(const char*, void**)>(dlsym(handle, "duckdb_open"))(nullptr, &database);
   reinterpret_cast<int (*)(void*, void**)>(dlsym(handle, "duckdb_connect"))(database, &connection);
-  EXPECT_EQ(reinterpret_cast<int (*)(void*, const char*, void*)>(dlsym(handle, "duckdb_query"))(connection, sql.c_str(), nullptr), 0) << sql;
+  EXPECT_EQ(reinterpret_cast<int (*)(void*, const char*, void*)>(dlsym(handle, "duckdb_query"))(
+                connection, sql.c_str(), nullptr),
+            0)
+      << sql;
   reinterpret_cast<void (*)(void**)>(dlsym(handle, "duckdb_disconnect"))(&connection);
   reinterpret_cast<void (*)(void**)>(dlsym(handle, "duckdb_close"))(&database);
 }

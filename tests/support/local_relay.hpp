@@ -17,7 +17,9 @@ namespace sotto::testing {
 class LocalRelay {
  public:
   explicit LocalRelay(const SessionContext& context, std::filesystem::path journal = {})
-      : context_(context), primitives_(real_primitives(context.session.bits)), journal_(std::move(journal)) {
+      : context_(context),
+        primitives_(real_primitives(context.session.bits)),
+        journal_(std::move(journal)) {
     start();
     clock_ = std::thread([this] {
       while (!stop_) {
@@ -84,7 +86,8 @@ class LocalRelay {
           relay_.coordinator_->on_message(member_, message);
         }
       } catch (const ProtocolError& error) {
-        throw ProtocolError(std::string("the coordinator refuses this member: ") + error.what());  // as over gRPC
+        throw ProtocolError(std::string("the coordinator refuses this member: ") +
+                            error.what());  // as over gRPC
       }
       relay_.changed_.notify_all();
     }
@@ -96,7 +99,9 @@ class LocalRelay {
         return relay_.coordinator_->challenge(nonce_);
       }
       std::optional<Bytes> message;
-      relay_.changed_.wait_for(lock, patience, [&] { return life_ != relay_.life_ || (message = relay_.coordinator_->next_for(member_)); });
+      relay_.changed_.wait_for(lock, patience, [&] {
+        return life_ != relay_.life_ || (message = relay_.coordinator_->next_for(member_));
+      });
       require_life();
       return message;
     }
@@ -112,7 +117,10 @@ class LocalRelay {
     bool challenged_ = false;
   };
 
-  void start() { coordinator_ = std::make_unique<Coordinator>(context_, *primitives_, Coordinator::Options{.journal = journal_}); }
+  void start() {
+    coordinator_ = std::make_unique<Coordinator>(context_, *primitives_,
+                                                 Coordinator::Options{.journal = journal_});
+  }
 
   const SessionContext& context_;
   std::unique_ptr<Primitives> primitives_;

@@ -18,7 +18,8 @@ Number number_in(const std::string& text) {
   const auto [end, error] = std::from_chars(text.data() + start, text.data() + text.size(), value);
   if (error != std::errc::result_out_of_range) return value;
   if (text.find("e-") != std::string::npos) return 0;
-  return text[start] == '-' ? -std::numeric_limits<Number>::infinity() : std::numeric_limits<Number>::infinity();
+  return text[start] == '-' ? -std::numeric_limits<Number>::infinity()
+                            : std::numeric_limits<Number>::infinity();
 }
 
 }  // namespace sotto

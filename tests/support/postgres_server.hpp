@@ -1,9 +1,8 @@
 // A private PostgreSQL server for a test, on loopback and in a temporary folder. The destructor
 // stops it and removes the folder.
 //
-//   if (!PostgresServer::installed()) GTEST_SKIP() << "no PostgreSQL server is installed (Debian: postgresql)";
-//   PostgresServer server;
-//   Ledger::create(server.database("people"), …);
+//   if (!PostgresServer::installed()) GTEST_SKIP() << "no PostgreSQL server is installed (Debian:
+//   postgresql)"; PostgresServer server; Ledger::create(server.database("people"), …);
 #pragma once
 
 #include <fcntl.h>
@@ -34,20 +33,21 @@ class PostgresServer {
 
   /// Creates and starts a server. `settings` is added to postgresql.conf; `prepare` may write files
   /// into the new folder first, which is created in `where`.
-  explicit PostgresServer(const std::string& settings = "", void (*prepare)(const std::filesystem::path& folder) = nullptr,
+  explicit PostgresServer(const std::string& settings = "",
+                          void (*prepare)(const std::filesystem::path& folder) = nullptr,
                           const std::filesystem::path& where = default_place()) {
     std::string name = (where / "sotto-postgres-XXXXXX").string();
     if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no folder for a server");
     folder_ = name;
     if (prepare != nullptr) prepare(folder_);
     change_owner();
-    finish(run({(programs() / "initdb").string(), "-D", data(), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync",
-                "--wal-segsize=1"}),
+    finish(run({(programs() / "initdb").string(), "-D", data(), "-U", "postgres", "-A", "trust",
+                "-E", "UTF8", "--no-locale", "--no-sync", "--wal-segsize=1"}),
            "initdb");
     port_ = free_port();
     std::ofstream(data() + "/postgresql.conf", std::ios::app)
-        << "listen_addresses='127.0.0.1'\nport=" << port_ << "\nunix_socket_directories='" << folder_.string()
-        << "'\nmax_connections=40\nshared_buffers='4MB'\nmax_wal_size='256MB'\n"
+        << "listen_addresses='127.0.0.1'\nport=" << port_ << "\nunix_socket_directories='"
+        << folder_.string() << "'\nmax_connections=40\nshared_buffers='4MB'\nmax_wal_size='256MB'\n"
         << settings << "\n";
     start();
   }
@@ -62,8 +62,11 @@ class PostgresServer {
   [[nodiscard]] int port() const { return port_; }
   [[nodiscard]] const std::filesystem::path& folder() const { return folder_; }
   /// The address of the server as a connection string of libpq.
-  [[nodiscard]] std::string connection() const { return "host=127.0.0.1 port=" + std::to_string(port_) + " user=postgres dbname=postgres"; }
-  [[nodiscard]] std::string uri(const std::string& database = "postgres", const std::string& role = "postgres") const {
+  [[nodiscard]] std::string connection() const {
+    return "host=127.0.0.1 port=" + std::to_string(port_) + " user=postgres dbname=postgres";
+  }
+  [[nodiscard]] std::string uri(const std::string& database = "postgres",
+                                const std::string& role = "postgres") const {
     return "postgresql://" + role + "@127.0.0.1:" + std::to_string(port_) + "/" + database;
   }
 
@@ -74,13 +77,16 @@ class PostgresServer {
   }
   /// Runs SQL as the superuser and returns its output. Throws std::runtime_error if it fails.
   std::string sql(const std::string& text, const std::string& database = "postgres") const {
-    return finish(run({"psql", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-c", text, uri(database)}), "psql");
+    return finish(
+        run({"psql", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-c", text, uri(database)}),
+        "psql");
   }
 
   void start() {
     server_ = run({(programs() / "postgres").string(), "-D", data()}).first;
     for (int i = 0; i < 600; ++i) {
-      const auto [child, log] = run({(programs() / "pg_isready").string(), "-q", "-h", "127.0.0.1", "-p", std::to_string(port_)});
+      const auto [child, log] = run({(programs() / "pg_isready").string(), "-q", "-h", "127.0.0.1",
+                                     "-p", std::to_string(port_)});
       int status = 0;
       waitpid(child, &status, 0);
       if (status == 0) return;
@@ -105,7 +111,8 @@ class PostgresServer {
   static std::filesystem::path default_place() {
     std::error_code none;
     const auto space = std::filesystem::space("/dev/shm", none);
-    const bool enough = !none && space.available >= (std::uintmax_t{1} << 29) && access("/dev/shm", W_OK) == 0;
+    const bool enough =
+        !none && space.available >= (std::uintmax_t{1} << 29) && access("/dev/shm", W_OK) == 0;
     return enough ? "/dev/shm" : std::filesystem::temp_directory_path();
   }
 
@@ -114,7 +121,8 @@ class PostgresServer {
     std::filesystem::path newest;
     std::error_code none;
     for (const auto& version : std::filesystem::directory_iterator("/usr/lib/postgresql", none)) {
-      if (std::filesystem::exists(version.path() / "bin/initdb") && version.path() / "bin" > newest) newest = version.path() / "bin";
+      if (std::filesystem::exists(version.path() / "bin/initdb") && version.path() / "bin" > newest)
+        newest = version.path() / "bin";
     }
     return newest;
   }
@@ -130,19 +138,24 @@ class PostgresServer {
     const passwd* user = other_user();
     if (user == nullptr) return;
     for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
-      if (chown(entry.path().c_str(), user->pw_uid, user->pw_gid) != 0) throw std::runtime_error("cannot change the owner of a file");
+      if (chown(entry.path().c_str(), user->pw_uid, user->pw_gid) != 0)
+        throw std::runtime_error("cannot change the owner of a file");
     }
-    if (chown(folder_.c_str(), user->pw_uid, user->pw_gid) != 0) throw std::runtime_error("cannot change the owner of the folder");
+    if (chown(folder_.c_str(), user->pw_uid, user->pw_gid) != 0)
+      throw std::runtime_error("cannot change the owner of the folder");
   }
 
   // Starts a program. Returns its process, which ends with this one, and the file with its output.
-  [[nodiscard]] std::pair<pid_t, std::filesystem::path> run(const std::vector<std::string>& command) const {
+  [[nodiscard]] std::pair<pid_t, std::filesystem::path> run(
+      const std::vector<std::string>& command) const {
     const std::string name = std::filesystem::path(command.front()).filename();
     const std::filesystem::path log = folder_ / (name + ".log");
     const passwd* user = other_user();
     const pid_t child = fork();
     if (child != 0) return {child, log};
-    if (user != nullptr && (setgroups(0, nullptr) != 0 || setgid(user->pw_gid) != 0 || setuid(user->pw_uid) != 0)) _exit(126);
+    if (user != nullptr &&
+        (setgroups(0, nullptr) != 0 || setgid(user->pw_gid) != 0 || setuid(user->pw_uid) != 0))
+      _exit(126);
     prctl(PR_SET_PDEATHSIG, SIGQUIT);
     const int file = open(log.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     dup2(file, STDOUT_FILENO);
@@ -158,7 +171,8 @@ class PostgresServer {
     std::ifstream in(log);
     return {std::istreambuf_iterator<char>(in), {}};
   }
-  static std::string finish(const std::pair<pid_t, std::filesystem::path>& process, const char* what) {
+  static std::string finish(const std::pair<pid_t, std::filesystem::path>& process,
+                            const char* what) {
     int status = 0;
     waitpid(process.first, &status, 0);
     std::string text = output_of(process.second);

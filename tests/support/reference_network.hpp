@@ -10,8 +10,11 @@
 
 namespace sotto::reference {
 
-inline double at(const std::vector<double>& x, const ImageShape& s, std::size_t c, std::ptrdiff_t i, std::ptrdiff_t j) {
-  if (i < 0 || j < 0 || i >= static_cast<std::ptrdiff_t>(s.height) || j >= static_cast<std::ptrdiff_t>(s.width)) return 0;
+inline double at(const std::vector<double>& x, const ImageShape& s, std::size_t c, std::ptrdiff_t i,
+                 std::ptrdiff_t j) {
+  if (i < 0 || j < 0 || i >= static_cast<std::ptrdiff_t>(s.height) ||
+      j >= static_cast<std::ptrdiff_t>(s.width))
+    return 0;
   return x[(c * s.height + static_cast<std::size_t>(i)) * s.width + static_cast<std::size_t>(j)];
 }
 
@@ -41,8 +44,11 @@ struct Layers {
             for (std::size_t a = 0; a < layer.size; ++a) {
               for (std::size_t b = 0; b < layer.size; ++b) {
                 sum += parameters[used + o * taps + (c * layer.size + a) * layer.size + b] *
-                       at(x, in, c, static_cast<std::ptrdiff_t>(i * layer.stride + a) - static_cast<std::ptrdiff_t>(layer.padding),
-                          static_cast<std::ptrdiff_t>(j * layer.stride + b) - static_cast<std::ptrdiff_t>(layer.padding));
+                       at(x, in, c,
+                          static_cast<std::ptrdiff_t>(i * layer.stride + a) -
+                              static_cast<std::ptrdiff_t>(layer.padding),
+                          static_cast<std::ptrdiff_t>(j * layer.stride + b) -
+                              static_cast<std::ptrdiff_t>(layer.padding));
               }
             }
           }
@@ -62,7 +68,8 @@ struct Layers {
           double sum = 0;
           for (std::size_t a = 0; a < size; ++a) {
             for (std::size_t b = 0; b < size; ++b) {
-              const double v = at(x, in, c, static_cast<std::ptrdiff_t>(i * stride + a), static_cast<std::ptrdiff_t>(j * stride + b));
+              const double v = at(x, in, c, static_cast<std::ptrdiff_t>(i * stride + a),
+                                  static_cast<std::ptrdiff_t>(j * stride + b));
               most = std::max(most, v);
               sum += v;
             }
@@ -82,11 +89,14 @@ struct Layers {
       double mean = 0;
       double square = 0;
       for (std::size_t i = 0; i < count; ++i) mean += x[g * count + i] / static_cast<double>(count);
-      for (std::size_t i = 0; i < count; ++i) square += (x[g * count + i] - mean) * (x[g * count + i] - mean) / static_cast<double>(count);
+      for (std::size_t i = 0; i < count; ++i)
+        square +=
+            (x[g * count + i] - mean) * (x[g * count + i] - mean) / static_cast<double>(count);
       for (std::size_t i = 0; i < count; ++i) {
         const std::size_t channel = (g * count + i) / positions;
         x[g * count + i] =
-            (x[g * count + i] - mean) / std::sqrt(square + 1e-5) * parameters[used + channel] + parameters[used + in.channels + channel];
+            (x[g * count + i] - mean) / std::sqrt(square + 1e-5) * parameters[used + channel] +
+            parameters[used + in.channels + channel];
       }
     }
     used += 2 * in.channels;
@@ -99,7 +109,8 @@ struct Layers {
   }
 };
 
-inline std::vector<double> outputs(const Network& network, const std::vector<double>& parameters, const std::vector<double>& row) {
+inline std::vector<double> outputs(const Network& network, const std::vector<double>& parameters,
+                                   const std::vector<double>& row) {
   const auto shapes = shapes_of(network);
   Layers layers{parameters};
   layers.out = network.input;
@@ -113,7 +124,8 @@ inline std::vector<double> outputs(const Network& network, const std::vector<dou
 }
 
 /// Returns the gradient by central differences.
-inline std::vector<double> gradient(const Network& network, std::vector<double> parameters, const std::vector<double>& row, std::int16_t target) {
+inline std::vector<double> gradient(const Network& network, std::vector<double> parameters,
+                                    const std::vector<double>& row, std::int16_t target) {
   std::vector<double> slopes;
   for (std::size_t j = 0; j < parameters.size(); ++j) {
     const double original = parameters[j];

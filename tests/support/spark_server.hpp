@@ -1,4 +1,5 @@
-// The Spark server that tests/system/spark/run.py started, if it did. Its address is in SOTTO_SPARK.
+// The Spark server that tests/system/spark/run.py started, if it did. Its address is in
+// SOTTO_SPARK.
 #pragma once
 
 #include <cstdlib>
@@ -15,8 +16,12 @@ struct SparkServer {
     return address == nullptr ? "" : address;
   }
   static bool is_there() { return !connection().empty(); }
-  static SparkSource table(const std::string& name) { return {.connection = connection(), .table = name, .path = ""}; }
-  static SparkSource parquet(const std::string& path) { return {.connection = connection(), .table = "", .path = path}; }
+  static SparkSource table(const std::string& name) {
+    return {.connection = connection(), .table = name, .path = ""};
+  }
+  static SparkSource parquet(const std::string& path) {
+    return {.connection = connection(), .table = "", .path = path};
+  }
 };
 
 }  // namespace sotto

@@ -22,18 +22,29 @@
 #include <utility>
 #include <vector>
 
-#include "federated/messages.hpp"
 #include "federated/api/primitives.hpp"
+#include "federated/messages.hpp"
 
 namespace sotto::testing {
 
 using Id = std::uint32_t;
-enum class Sort : std::uint8_t { secret, open, agreed_key, derived, hash, share, combined, sealed, signature, vector };
+enum class Sort : std::uint8_t {
+  secret,
+  open,
+  agreed_key,
+  derived,
+  hash,
+  share,
+  combined,
+  sealed,
+  signature,
+  vector
+};
 
 /// A variable of a linear form.
 struct Symbol {
   enum class Of : std::uint8_t { stream, value, noise } of;
-  std::int64_t first;   // the key of a stream; else the member
+  std::int64_t first;  // the key of a stream; else the member
   // the round of a value; the number of a draw of noise, which is unique over all rounds
   std::int64_t second;
   auto operator<=>(const Symbol&) const = default;
@@ -78,7 +89,8 @@ class Terms {
   /// Returns the term of a token. Throws ProtocolError for other bytes, or another sort.
   [[nodiscard]] Id require(const Bytes& token, std::optional<Sort> sort = {}) const {
     const auto id_of_token = id(token);
-    if (!id_of_token || (sort && terms_[*id_of_token].sort != *sort)) throw ProtocolError("these bytes are not what they should be");
+    if (!id_of_token || (sort && terms_[*id_of_token].sort != *sort))
+      throw ProtocolError("these bytes are not what they should be");
     return *id_of_token;
   }
 
@@ -86,8 +98,10 @@ class Terms {
     federated_detail::Writer writer;
     for (const auto& [symbol, count] : form) {
       if (count == 0) continue;
-      writer.number(static_cast<std::uint64_t>(symbol.of), 1).number(static_cast<std::uint64_t>(symbol.first));
-      writer.number(static_cast<std::uint64_t>(symbol.second)).number(static_cast<std::uint64_t>(count));
+      writer.number(static_cast<std::uint64_t>(symbol.of), 1)
+          .number(static_cast<std::uint64_t>(symbol.first));
+      writer.number(static_cast<std::uint64_t>(symbol.second))
+          .number(static_cast<std::uint64_t>(count));
     }
     return token({Sort::vector, 0, 0, 0, 0, writer.build()});
   }
@@ -106,7 +120,8 @@ class Terms {
   /// Calls take(id) for every token within the bytes.
   template <class Take>
   void each(const Bytes& bytes, Take take) const {
-    for (std::size_t at = bytes.find(magic()); at != Bytes::npos && at + size <= bytes.size(); at = bytes.find(magic(), at + 1))
+    for (std::size_t at = bytes.find(magic()); at != Bytes::npos && at + size <= bytes.size();
+         at = bytes.find(magic(), at + 1))
       take(require(bytes.substr(at, size)));
   }
 
@@ -140,20 +155,27 @@ class FormalPrimitives : public Primitives {
   FormalPrimitives(Terms& terms, std::string key) : terms_(terms), key_(std::move(key)) {}
 
   Bytes make_secret() override { return terms_.fresh(Sort::secret); }
-  Bytes public_key(const Bytes& secret) override { return terms_.token({Sort::open, terms_.require(secret)}); }
-  Bytes agree_key(const Bytes& secret, const Bytes& public_key, const std::string& purpose) override {
+  Bytes public_key(const Bytes& secret) override {
+    return terms_.token({Sort::open, terms_.require(secret)});
+  }
+  Bytes agree_key(const Bytes& secret, const Bytes& public_key,
+                  const std::string& purpose) override {
     const Id own = terms_.require(secret);
     const Id other = terms_[terms_.require(public_key, Sort::open)].first;
-    return terms_.token({Sort::agreed_key, std::min(own, other), std::max(own, other), 0, 0, purpose});
+    return terms_.token(
+        {Sort::agreed_key, std::min(own, other), std::max(own, other), 0, 0, purpose});
   }
   Bytes derive_key(const Bytes& secret, const std::string& purpose) override {
     return terms_.token({Sort::derived, terms_.require(secret), 0, 0, 0, purpose});
   }
   Bytes hash(const Bytes& bytes) override { return terms_.token({Sort::hash, 0, 0, 0, 0, bytes}); }
-  std::vector<Bytes> split(const Bytes& secret, std::int64_t threshold, std::int64_t count) override {
+  std::vector<Bytes> split(const Bytes& secret, std::int64_t threshold,
+                           std::int64_t count) override {
     const Id polynomial = terms_.next();
     std::vector<Bytes> shares;
-    for (std::int64_t i = 1; i <= count; ++i) shares.push_back(terms_.token({Sort::share, terms_.require(secret), polynomial, i, threshold}));
+    for (std::int64_t i = 1; i <= count; ++i)
+      shares.push_back(
+          terms_.token({Sort::share, terms_.require(secret), polynomial, i, threshold}));
     return shares;
   }
   Bytes combine(std::span<const SecretShare> shares) override {
@@ -170,34 +192,43 @@ class FormalPrimitives : public Primitives {
       }
       all += one.bytes;
     }
-    if (polynomials.size() == 1 && indices.size() == shares.size() && static_cast<std::int64_t>(indices.size()) >= threshold) {
+    if (polynomials.size() == 1 && indices.size() == shares.size() &&
+        static_cast<std::int64_t>(indices.size()) >= threshold) {
       return token_of(polynomials.begin()->first);
     }
     return terms_.token({Sort::combined, 0, 0, 0, 0, all});
   }
   Bytes seal(const Bytes& key, const Bytes& plain, const Bytes& context) override {
-    return terms_.token({Sort::sealed, terms_.require(key), terms_.require(hash(context)), 0, 0, plain});
+    return terms_.token(
+        {Sort::sealed, terms_.require(key), terms_.require(hash(context)), 0, 0, plain});
   }
-  std::optional<Bytes> unseal(const Bytes& key, const Bytes& sealed, const Bytes& context) override {
+  std::optional<Bytes> unseal(const Bytes& key, const Bytes& sealed,
+                              const Bytes& context) override {
     const auto id = terms_.id(sealed);
-    if (!id || terms_[*id].sort != Sort::sealed || terms_[*id].first != terms_.require(key) || terms_[*id].second != terms_.require(hash(context)))
+    if (!id || terms_[*id].sort != Sort::sealed || terms_[*id].first != terms_.require(key) ||
+        terms_[*id].second != terms_.require(hash(context)))
       return {};
     return terms_[*id].text;
   }
-  Bytes sign(const Bytes& message) override { return terms_.token({Sort::signature, 0, 0, 0, 0, key_ + message}); }
-  bool is_signed(const Bytes& message, const Bytes& signature, const std::string& public_key) override {
+  Bytes sign(const Bytes& message) override {
+    return terms_.token({Sort::signature, 0, 0, 0, 0, key_ + message});
+  }
+  bool is_signed(const Bytes& message, const Bytes& signature,
+                 const std::string& public_key) override {
     const auto id = terms_.id(signature);
     return id && terms_[*id].sort == Sort::signature && terms_[*id].text == public_key + message;
   }
   void mask(Bytes& vector, std::span<const SignedMask> masks) override {
     Linear form = terms_.form(terms_.require(vector, Sort::vector));
-    for (const SignedMask& one : masks) form[{Symbol::Of::stream, terms_.require(one.key), 0}] += one.negative ? -1 : 1;
+    for (const SignedMask& one : masks)
+      form[{Symbol::Of::stream, terms_.require(one.key), 0}] += one.negative ? -1 : 1;
     vector = terms_.vector(form);
   }
   void add(Bytes& total, const Bytes& vector, std::int64_t) override {
     Linear form = terms_.form(terms_.require(vector, Sort::vector));
     if (!total.empty()) {
-      for (const auto& [symbol, count] : terms_.form(terms_.require(total, Sort::vector))) form[symbol] += count;
+      for (const auto& [symbol, count] : terms_.form(terms_.require(total, Sort::vector)))
+        form[symbol] += count;
     }
     total = terms_.vector(form);
   }
@@ -245,7 +276,8 @@ class Knowledge {
         grows = true;
       }
       for (const auto& [polynomial, shares] : shares_) {
-        if (static_cast<std::int64_t>(shares.first.size()) >= shares.second && !knows(polynomial.first)) {
+        if (static_cast<std::int64_t>(shares.first.size()) >= shares.second &&
+            !knows(polynomial.first)) {
           learn(polynomial.first);
           grows = true;
           break;  // the map may have new elements
@@ -261,7 +293,9 @@ class Knowledge {
     for (const Id id : vectors_) {
       Linear rest;
       for (const auto& [symbol, count] : terms_.form(id)) {
-        const bool is_known = symbol.of == Symbol::Of::stream ? has_key(static_cast<Id>(symbol.first)) : knows_member(symbol.first);
+        const bool is_known = symbol.of == Symbol::Of::stream
+                                  ? has_key(static_cast<Id>(symbol.first))
+                                  : knows_member(symbol.first);
         if (!is_known && count != 0) rest[symbol] = count;
       }
       if (!rest.empty()) combinations.push_back(std::move(rest));
@@ -300,19 +334,25 @@ class Residual {
     for (const Symbol::Of of : {Symbol::Of::stream, Symbol::Of::noise, Symbol::Of::value}) {
       for (const Linear& form : vectors) {
         for (const auto& [symbol, count] : form) {
-          if (symbol.of == of && columns.emplace(symbol, columns.size()).second && of == Symbol::Of::value) values_[symbol] = columns.size() - 1;
+          if (symbol.of == of && columns.emplace(symbol, columns.size()).second &&
+              of == Symbol::Of::value)
+            values_[symbol] = columns.size() - 1;
         }
       }
-      (of == Symbol::Of::stream ? streams_ : of == Symbol::Of::noise ? noises_ : all_) = columns.size();
+      (of == Symbol::Of::stream  ? streams_
+       : of == Symbol::Of::noise ? noises_
+                                 : all_) = columns.size();
     }
     std::vector<std::vector<double>> rows;
     for (const Linear& form : vectors) {
       rows.emplace_back(all_);
-      for (const auto& [symbol, count] : form) rows.back()[columns[symbol]] = static_cast<double>(count);
+      for (const auto& [symbol, count] : form)
+        rows.back()[columns[symbol]] = static_cast<double>(count);
     }
     const std::size_t masked = eliminate(rows, 0, 0, streams_);
     const std::size_t noisy = eliminate(rows, masked, streams_, noises_);
-    noisy_.assign(rows.begin() + static_cast<std::ptrdiff_t>(masked), rows.begin() + static_cast<std::ptrdiff_t>(noisy));
+    noisy_.assign(rows.begin() + static_cast<std::ptrdiff_t>(masked),
+                  rows.begin() + static_cast<std::ptrdiff_t>(noisy));
     bare_.assign(rows.begin() + static_cast<std::ptrdiff_t>(noisy), rows.end());
   }
 
@@ -334,7 +374,8 @@ class Residual {
     std::vector<std::vector<double>> system(n, std::vector<double>(n + 1));
     for (std::size_t i = 0; i < n; ++i) {
       for (std::size_t j = 0; j < n; ++j) {
-        for (std::size_t k = streams_; k < noises_; ++k) system[i][j] += noisy_[i][k] * noisy_[j][k];
+        for (std::size_t k = streams_; k < noises_; ++k)
+          system[i][j] += noisy_[i][k] * noisy_[j][k];
       }
       system[i][n] = along(noisy_[i]);
     }
@@ -355,7 +396,8 @@ class Residual {
  private:
   // Brings the rows from `row` on to echelon form in the columns [from, to). Returns the first row
   // without a pivot.
-  static std::size_t eliminate(std::vector<std::vector<double>>& rows, std::size_t row, std::size_t from, std::size_t to) {
+  static std::size_t eliminate(std::vector<std::vector<double>>& rows, std::size_t row,
+                               std::size_t from, std::size_t to) {
     for (std::size_t column = from; column < to && row < rows.size(); ++column) {
       std::size_t best = row;
       for (std::size_t i = row; i < rows.size(); ++i) {

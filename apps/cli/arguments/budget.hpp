@@ -20,8 +20,10 @@ void say_promise(const Budget& budget, double delta = 0);
 
 /// Warns on stderr, unless `quiet`, that a delta is too large, given the number of units if it is
 /// public (see large_delta_warning).
-void warn_of_delta(double delta, bool quiet, std::optional<double> units = std::nullopt, const std::string& unit = "unit");
+void warn_of_delta(double delta, bool quiet, std::optional<double> units = std::nullopt,
+                   const std::string& unit = "unit");
 /// Warns about --delta as typed; an empty text is never warned about.
-void warn_of_delta(const std::string& typed, bool quiet, std::optional<double> units = std::nullopt, const std::string& unit = "unit");
+void warn_of_delta(const std::string& typed, bool quiet, std::optional<double> units = std::nullopt,
+                   const std::string& unit = "unit");
 
 }  // namespace sotto::cli

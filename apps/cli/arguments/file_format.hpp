@@ -9,6 +9,7 @@ namespace sotto::cli {
 /// unknown extension while no format was typed, not in UTF-8, or that seems to have another
 /// delimiter than a comma. `format` and `delimiter` are as typed. Accepts a file that cannot be
 /// opened: reading its data reports that.
-void require_readable_format(const std::string& file, const std::string& format, const std::string& delimiter);
+void require_readable_format(const std::string& file, const std::string& format,
+                             const std::string& delimiter);
 
 }  // namespace sotto::cli

@@ -25,22 +25,27 @@ class NumberOptions {
   NumberOptions& operator=(const NumberOptions&) = delete;
 
   Option* add(const char* flag, double& setting, const std::string& help) {
-    return add_text(flag, help, [flag, &setting](const std::string& text) { setting = number_of(text, flag); });
+    return add_text(flag, help,
+                    [flag, &setting](const std::string& text) { setting = number_of(text, flag); });
   }
   Option* add(const char* flag, std::optional<double>& setting, const std::string& help) {
-    return add_text(flag, help, [flag, &setting](const std::string& text) { setting = number_of(text, flag); });
+    return add_text(flag, help,
+                    [flag, &setting](const std::string& text) { setting = number_of(text, flag); });
   }
   /// Adds an option for a whole number from 1 on; the library checks the upper limit of each
   /// setting.
   template <std::integral Whole>
   Option* add(const char* flag, Whole& setting, const std::string& help) {
-    const double most = std::min(most_whole, static_cast<double>(std::numeric_limits<Whole>::max() / 2 + 1));
+    const double most =
+        std::min(most_whole, static_cast<double>(std::numeric_limits<Whole>::max() / 2 + 1));
     return add_text(flag, help, [flag, most, &setting](const std::string& text) {
       setting = static_cast<Whole>(whole_number_of(text, flag, 1, most));
     });
   }
   Option* add(const char* flag, std::optional<std::int64_t>& setting, const std::string& help) {
-    return add_text(flag, help, [flag, &setting](const std::string& text) { setting = whole_number_of(text, flag, 1, most_whole); });
+    return add_text(flag, help, [flag, &setting](const std::string& text) {
+      setting = whole_number_of(text, flag, 1, most_whole);
+    });
   }
   /// Adds an option that may be repeated. The typed numbers replace the default ones.
   Option* add(const char* flag, std::vector<double>& setting, const std::string& help) {

@@ -28,7 +28,8 @@ std::string plan_text(const std::string& typed);
 /// A ParseError and the text of the plan, so that the message can point at the column.
 class PlanError : public ParseError {
  public:
-  PlanError(const ParseError& error, std::string plan) : ParseError(error), plan_(std::move(plan)) {}
+  PlanError(const ParseError& error, std::string plan)
+      : ParseError(error), plan_(std::move(plan)) {}
   [[nodiscard]] const std::string& plan() const { return plan_; }
 
  private:
@@ -46,6 +47,7 @@ std::string unknown_relation(const std::string& typed);
 std::optional<double> seconds_of(const PlanArguments& arguments);
 /// Says on stderr that more work may tighten the bounds, if `cut` says that the work limit was
 /// reached. `remedy` names the options that allow more work.
-void say_if_cut(const PlanArguments& arguments, bool cut, const std::string& remedy = "--time SECONDS");
+void say_if_cut(const PlanArguments& arguments, bool cut,
+                const std::string& remedy = "--time SECONDS");
 
 }  // namespace sotto::cli

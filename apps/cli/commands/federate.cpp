@@ -27,7 +27,8 @@ constexpr std::array commands{
                      "  sotto federate enroll hospital-a\n"
                      "  sotto federate approve session.json --key hospital-a.member.key\n"
                      "\n"
-                     "Makes keys and sessions for members who trust nobody. Its commands are enroll, init and approve."},
+                     "Makes keys and sessions for members who trust nobody. Its commands are "
+                     "enroll, init and approve."},
     ForwardedCommand{"coordinator", true, "Relay between the members of a session",
                      "Examples:\n"
                      "  sotto coordinator session.json --key relay.member.key\n"
@@ -42,7 +43,8 @@ constexpr std::array commands{
 }  // namespace
 
 void add_federate(Command& app) {
-  for (const ForwardedCommand& one : commands) app.add_subcommand(one.name, one.summary, one.description);
+  for (const ForwardedCommand& one : commands)
+    app.add_subcommand(one.name, one.summary, one.description);
 }
 
 int forward_to_federate(int argc, char** argv) {
@@ -50,14 +52,17 @@ int forward_to_federate(int argc, char** argv) {
   for (const ForwardedCommand& one : commands) {
     if (word != one.name) continue;
     std::error_code error;
-    const std::filesystem::path path = std::filesystem::read_symlink("/proc/self/exe", error).replace_filename(program);
+    const std::filesystem::path path =
+        std::filesystem::read_symlink("/proc/self/exe", error).replace_filename(program);
     std::string name = program;
     std::vector<char*> arguments{name.data()};
     for (int i = one.is_forwarded ? 1 : 2; i < argc; ++i) arguments.push_back(argv[i]);
     arguments.push_back(nullptr);
     execv(path.c_str(), arguments.data());  // returns only if it fails
-    if (argc > 2 && (std::string_view(argv[2]) == "--help" || std::string_view(argv[2]) == "-h")) return -1;
-    say("there is no " + std::string(program) + " in the folder of this program: it is built if gRPC is installed" +
+    if (argc > 2 && (std::string_view(argv[2]) == "--help" || std::string_view(argv[2]) == "-h"))
+      return -1;
+    say("there is no " + std::string(program) +
+        " in the folder of this program: it is built if gRPC is installed" +
         " (on Debian: libgrpc++-dev, libprotobuf-dev, protobuf-compiler-grpc)"
         "\ntype: ./dev federated, in sotto's sources");
     return 1;

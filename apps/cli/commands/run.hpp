@@ -19,11 +19,12 @@ struct RunArguments : OutputArguments {
 
 /// How to run a study. An empty function stands for what `sotto run` does.
 struct RunTask {
-  Ranks* ranks = nullptr;                 ///< other processes that train with this one
+  Ranks* ranks = nullptr;                  ///< other processes that train with this one
   std::function<std::string()> text = {};  ///< returns the study's text
   std::function<Design(const Study& study, const Terms& terms)> design = {};
-  std::function<RunResult(const Study& study, Ledger& ledger, const std::function<std::unique_ptr<Engine>()>& open, const RunOptions& options,
-                    const Watcher& watcher)>
+  std::function<RunResult(const Study& study, Ledger& ledger,
+                          const std::function<std::unique_ptr<Engine>()>& open,
+                          const RunOptions& options, const Watcher& watcher)>
       run = {};
   std::function<bool()> should_continue = {};  ///< returns false to stop the run
 };

@@ -12,10 +12,10 @@
 #include "cli/command.hpp"
 #include "cli/site_server/gate.hpp"
 #include "cli/site_server/loopback.hpp"
-#include "run.hpp"
-#include "sotto/core/errors.hpp"
 #include "core/api/stop.hpp"
 #include "report/api/site.hpp"
+#include "run.hpp"
+#include "sotto/core/errors.hpp"
 
 namespace sotto::cli {
 namespace {
@@ -25,7 +25,8 @@ namespace {
 class StopSignals {
  public:
   StopSignals() {
-    if (pipe2(ends_.data(), O_CLOEXEC | O_NONBLOCK) != 0) throw std::runtime_error("cannot create a pipe");
+    if (pipe2(ends_.data(), O_CLOEXEC | O_NONBLOCK) != 0)
+      throw std::runtime_error("cannot create a pipe");
     struct sigaction action {};
     action.sa_handler = [](int) {
       arrived_ = 1;
@@ -42,7 +43,9 @@ class StopSignals {
   static inline volatile std::sig_atomic_t arrived_ = 0;
 };
 
-HttpResponse response_of(int status, const std::string& message) { return {.status = status, .body = message + "\n"}; }
+HttpResponse response_of(int status, const std::string& message) {
+  return {.status = status, .body = message + "\n"};
+}
 
 HttpResponse answer(const CatalogueSite& site, const Gate& gate, const HttpRequest& request) {
   const Gate::Judgement judgement = gate.judge(request);
@@ -76,7 +79,8 @@ struct Arguments {
 void run_serve(const Arguments& arguments) {
   const Catalogue catalogue = catalogue_of(arguments.catalogue);
   if (!std::filesystem::is_directory(catalogue.folder())) {
-    throw InvalidValue("there is no catalogue " + catalogue.folder().string() + ": type --catalogue FOLDER, or create one by sotto data init FILE");
+    throw InvalidValue("there is no catalogue " + catalogue.folder().string() +
+                       ": type --catalogue FOLDER, or create one by sotto data init FILE");
   }
   LoopbackServer server(arguments.port);
   const Gate gate(server.port());
@@ -85,24 +89,30 @@ void run_serve(const Arguments& arguments) {
   const StopCheck question(StopSignals::arrived);
   std::cout << gate.url() << std::endl;
   if (!std::cout) throw std::runtime_error("the address could not be written");
-  if (!arguments.quiet) say("shows the catalogue " + catalogue.folder().string() + " to everybody who has this address; Ctrl-C ends it");
-  server.run(signals.file(), [&](const HttpRequest& request) { return answer(site, gate, request); });
+  if (!arguments.quiet)
+    say("shows the catalogue " + catalogue.folder().string() +
+        " to everybody who has this address; Ctrl-C ends it");
+  server.run(signals.file(),
+             [&](const HttpRequest& request) { return answer(site, gate, request); });
 }
 
 }  // namespace
 
 void add_serve(Command& app) {
   const auto arguments = std::make_shared<Arguments>();
-  Command* command = app.add_subcommand(
-      "serve", "Show ledgers and answers in a browser on this machine",
-      "Examples:\n"
-      "  sotto serve\n"
-      "  sotto serve --catalogue catalogue --port 8080\n"
-      "\n"
-      "Shows the ledgers and answers of a catalogue in a browser on this machine: budgets over time, requests, and what is left. Prints an\n"
-      "address with a secret token, writes nothing, reads no data and no key, and ends with Ctrl-C.");
+  Command* command =
+      app.add_subcommand("serve", "Show ledgers and answers in a browser on this machine",
+                         "Examples:\n"
+                         "  sotto serve\n"
+                         "  sotto serve --catalogue catalogue --port 8080\n"
+                         "\n"
+                         "Shows the ledgers and answers of a catalogue in a browser on this "
+                         "machine: budgets over time, requests, and what is left. Prints an\n"
+                         "address with a secret token, writes nothing, reads no data and no key, "
+                         "and ends with Ctrl-C.");
   command->add_option("--catalogue", arguments->catalogue, catalogue_words);
-  command->add_option("--port", arguments->port, "the port on 127.0.0.1 (default: any free one)")->range(1, 65535);
+  command->add_option("--port", arguments->port, "the port on 127.0.0.1 (default: any free one)")
+      ->range(1, 65535);
   command->add_flag("--quiet", arguments->quiet, "print the address alone");
   command->callback([arguments] { run_serve(*arguments); });
 }

@@ -6,12 +6,12 @@
 #include <string>
 
 #include "cli/arguments/budget.hpp"
-#include "cli/command.hpp"
 #include "cli/arguments/number_options.hpp"
-#include "sotto/core/decimal.hpp"
-#include "sotto/core/errors.hpp"
+#include "cli/command.hpp"
 #include "core/api/json.hpp"
 #include "course/api/textbook.hpp"
+#include "sotto/core/decimal.hpp"
+#include "sotto/core/errors.hpp"
 
 namespace sotto::cli {
 namespace {
@@ -33,14 +33,18 @@ std::string as_table(const Arguments& arguments, const TextbookResult& result) {
   const TextbookSettings& ask = arguments.ask;
   const MadeUpProblem& problem = ask.problem;
   std::string text = "problem     logistic loss on " + shortest(static_cast<double>(problem.rows)) +
-                     " made-up rows, l = 1, p = " + std::to_string(problem.dimension) + ", in a ball of diameter R = " + shortest(problem.diameter) +
-                     "\n";
-  text += "training    T = " + std::to_string(result.steps) + " steps of size R/(G sqrt(t)), batches of " + std::to_string(ask.batch) +
+                     " made-up rows, l = 1, p = " + std::to_string(problem.dimension) +
+                     ", in a ball of diameter R = " + shortest(problem.diameter) + "\n";
+  text += "training    T = " + std::to_string(result.steps) +
+          " steps of size R/(G sqrt(t)), batches of " + std::to_string(ask.batch) +
           " without replacement\n";
-  text += "target      epsilon = " + arguments.epsilon + ", delta = " + arguments.delta + " under replace-one\n";
-  text += "risk        the mean loss of the last iterate minus the least mean loss, " + rounded(result.least, 4, Side::upper) + "; any iterate's is at most " +
+  text += "target      epsilon = " + arguments.epsilon + ", delta = " + arguments.delta +
+          " under replace-one\n";
+  text += "risk        the mean loss of the last iterate minus the least mean loss, " +
+          rounded(result.least, 4, Side::upper) + "; any iterate's is at most " +
           shortest(problem.diameter) + "\n\n";
-  text += padded("noise by", 14) + padded("on the mean gradient", 22) + padded("excess risk measured", 22) + "bound\n";
+  text += padded("noise by", 14) + padded("on the mean gradient", 22) +
+          padded("excess risk measured", 22) + "bound\n";
   for (const MeasuredRisk& method : result.methods) {
     text += padded(method.method, 14);
     if (!method.refusal.empty()) {
@@ -49,12 +53,14 @@ std::string as_table(const Arguments& arguments, const TextbookResult& result) {
     }
     std::string measured = rounded(method.mean(), 3, Side::upper);
     if (method.risks.size() > 1) measured += " +- " + rounded(method.deviation(), 2, Side::upper);
-    text += padded(rounded(method.noise, 5, Side::upper), 22) + padded(measured, 22) + rounded(method.bound, 4, Side::upper) + "\n";
+    text += padded(rounded(method.noise, 5, Side::upper), 22) + padded(measured, 22) +
+            rounded(method.bound, 4, Side::upper) + "\n";
   }
   return text;
 }
 
-std::string as_json(const TextbookSettings& ask, const TextbookResult& result, Epsilon epsilon, Delta delta) {
+std::string as_json(const TextbookSettings& ask, const TextbookResult& result, Epsilon epsilon,
+                    Delta delta) {
   Json json{{"schema", "sotto.dpsgd/1"},
             {"n", ask.problem.rows},
             {"dimension", static_cast<std::int64_t>(ask.problem.dimension)},
@@ -83,29 +89,35 @@ std::string as_json(const TextbookSettings& ask, const TextbookResult& result, E
 
 void run_dpsgd(const Arguments& arguments) {
   const Format format = format_of(arguments);
-  if (format == Format::csv) throw InvalidValue("--format csv is not available for this command: type --format table or json");
+  if (format == Format::csv)
+    throw InvalidValue(
+        "--format csv is not available for this command: type --format table or json");
   arguments.options.read();
   const TextbookSettings& ask = arguments.ask;
   const Epsilon epsilon(number_of(arguments.epsilon, "--epsilon"));
   const Delta delta(number_of(arguments.delta, "--delta"));
   const TextbookResult result = compare_textbook(ask, epsilon, delta);
-  std::cout << (format == Format::json ? as_json(ask, result, epsilon, delta) : as_table(arguments, result));
+  std::cout << (format == Format::json ? as_json(ask, result, epsilon, delta)
+                                       : as_table(arguments, result));
   warn_of_delta(delta.value(), false, static_cast<double>(ask.problem.rows), "row");
 }
 
 }  // namespace
 
 void add_dpsgd(Command& app) {
-  Command* command = app.add_subcommand(
-      "dpsgd", "Train by the textbook's DP-SGD with three calibrations of noise",
-      "Examples:\n"
-      "  sotto dpsgd\n"
-      "  sotto dpsgd --n 1000 --dimension 50 --epsilon 0.5\n"
-      "  sotto dpsgd --n 10000 --batch 1 --steps 100\n"
-      "\n"
-      "Runs the textbook's private gradient descent on made-up rows: batches of a fixed size without replacement, a Lipschitz loss, steps\n"
-      "R/(G sqrt(t)), projection onto a ball, n^2 steps. Compares the noise by the tight accountant, by Rényi DP and by the textbook's closed\n"
-      "form, corrected, or says why that form is refused. Prints the measured excess risk with each, and the bound on it, G^2 = l^2 + p noise^2.");
+  Command* command =
+      app.add_subcommand("dpsgd", "Train by the textbook's DP-SGD with three calibrations of noise",
+                         "Examples:\n"
+                         "  sotto dpsgd\n"
+                         "  sotto dpsgd --n 1000 --dimension 50 --epsilon 0.5\n"
+                         "  sotto dpsgd --n 10000 --batch 1 --steps 100\n"
+                         "\n"
+                         "Runs the textbook's private gradient descent on made-up rows: batches of "
+                         "a fixed size without replacement, a Lipschitz loss, steps\n"
+                         "R/(G sqrt(t)), projection onto a ball, n^2 steps. Compares the noise by "
+                         "the tight accountant, by Rényi DP and by the textbook's closed\n"
+                         "form, corrected, or says why that form is refused. Prints the measured "
+                         "excess risk with each, and the bound on it, G^2 = l^2 + p noise^2.");
   const auto arguments = std::make_shared<Arguments>(*command);
   NumberOptions& options = arguments->options;
   TextbookSettings& ask = arguments->ask;
@@ -117,7 +129,8 @@ void add_dpsgd(Command& app) {
   command->add_option("--epsilon", arguments->epsilon, "the target epsilon")->capture_default_str();
   command->add_option("--delta", arguments->delta, "the target delta")->capture_default_str();
   options.add("--runs", ask.runs, "trainings with each noise (default 3)");
-  options.add("--seed", ask.problem.seed, "the seed of the made-up rows; noise has no seed (default 1)");
+  options.add("--seed", ask.problem.seed,
+              "the seed of the made-up rows; noise has no seed (default 1)");
   add_format(*command, *arguments);
   command->callback([arguments] { run_dpsgd(*arguments); });
 }

@@ -28,15 +28,20 @@ bool equal_in_constant_time(std::string_view a, std::string_view b) {
   if (a.size() != b.size()) return false;
   volatile unsigned char differ = 0;  // volatile: the loop must not end early
   for (std::size_t i = 0; i < a.size(); ++i)
-    differ = static_cast<unsigned char>(differ | (static_cast<unsigned char>(a[i]) ^ static_cast<unsigned char>(b[i])));
+    differ = static_cast<unsigned char>(
+        differ | (static_cast<unsigned char>(a[i]) ^ static_cast<unsigned char>(b[i])));
   return differ == 0;
 }
 
 Gate::Gate(int port) : port_(port), token_(random_digits(4)), prefix_("/" + random_digits(2)) {}
 
-std::string Gate::url() const { return "http://127.0.0.1:" + std::to_string(port_) + "/?" + std::string(token_name) + token_; }
+std::string Gate::url() const {
+  return "http://127.0.0.1:" + std::to_string(port_) + "/?" + std::string(token_name) + token_;
+}
 
-std::string Gate::cookie() const { return std::string(cookie_name) + token_ + "; Path=" + prefix_ + "/; HttpOnly; SameSite=Strict"; }
+std::string Gate::cookie() const {
+  return std::string(cookie_name) + token_ + "; Path=" + prefix_ + "/; HttpOnly; SameSite=Strict";
+}
 
 // Accepts this server's own names alone. Another name may resolve to 127.0.0.1, too, if an attacker
 // controls its DNS (DNS rebinding).
@@ -54,7 +59,9 @@ bool Gate::has_cookie(std::string_view cookies) const {
     std::string_view one = cookies.substr(0, end);
     one.remove_prefix(std::min(one.find_first_not_of(' '), one.size()));
     cookies.remove_prefix(std::min(end + 1, cookies.size()));
-    if (one.substr(0, cookie_name.size()) == cookie_name && equal_in_constant_time(one.substr(cookie_name.size()), token_)) has = true;  // no early exit: constant time
+    if (one.substr(0, cookie_name.size()) == cookie_name &&
+        equal_in_constant_time(one.substr(cookie_name.size()), token_))
+      has = true;  // no early exit: constant time
   }
   return has;
 }
@@ -62,10 +69,12 @@ bool Gate::has_cookie(std::string_view cookies) const {
 Gate::Judgement Gate::judge(const HttpRequest& request) const {
   if (!is_here(request.host)) return {};
   const std::string prefix = prefix_ + "/";
-  const bool has_prefix = equal_in_constant_time(std::string_view(request.path).substr(0, prefix.size()), prefix);
+  const bool has_prefix =
+      equal_in_constant_time(std::string_view(request.path).substr(0, prefix.size()), prefix);
   const std::string path = has_prefix ? request.path.substr(prefix_.size()) : request.path;
   if (std::string_view(request.query).substr(0, token_name.size()) == token_name) {
-    if (!equal_in_constant_time(std::string_view(request.query).substr(token_name.size()), token_)) return {};
+    if (!equal_in_constant_time(std::string_view(request.query).substr(token_name.size()), token_))
+      return {};
     return {Verdict::enters, prefix_ + path};
   }
   if (!has_prefix || !has_cookie(request.cookie)) return {};

@@ -13,13 +13,16 @@ constexpr std::size_t most_line_bytes = most_target_bytes + 64;  // of the reque
 bool is_token(std::string_view text) {
   static constexpr std::string_view marks = "!#$%&'*+-.^_`|~";
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || marks.find(c) != std::string_view::npos;
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           marks.find(c) != std::string_view::npos;
   });
 }
 
 bool is_visible(char c) { return c > ' ' && c < 0x7f; }
 // Bytes above 127 are allowed, because another program on this host may have set such a cookie.
-bool is_field_character(char c) { return c == ' ' || c == '\t' || is_visible(c) || static_cast<unsigned char>(c) >= 0x80; }
+bool is_field_character(char c) {
+  return c == ' ' || c == '\t' || is_visible(c) || static_cast<unsigned char>(c) >= 0x80;
+}
 
 std::string_view trimmed(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t");
@@ -29,8 +32,9 @@ std::string_view trimmed(std::string_view text) {
 
 // Compares the name of a field with a lower-case one.
 bool is_name(std::string_view name, std::string_view wanted) {
-  return std::equal(name.begin(), name.end(), wanted.begin(), wanted.end(),
-                    [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a + ('a' - 'A') : a) == b; });
+  return std::equal(name.begin(), name.end(), wanted.begin(), wanted.end(), [](char a, char b) {
+    return (a >= 'A' && a <= 'Z' ? a + ('a' - 'A') : a) == b;
+  });
 }
 
 // Parses the request line. Returns 200, or the status to answer with.
@@ -43,7 +47,9 @@ int parse_line(std::string_view line, HttpRequest& request) {
   const std::string_view version = line.substr(last + 1);
   if (!is_token(line.substr(0, first))) return 400;
   if (target.size() > most_target_bytes) return 414;
-  if (target.empty() || target.front() != '/' || !std::all_of(target.begin(), target.end(), is_visible)) return 400;
+  if (target.empty() || target.front() != '/' ||
+      !std::all_of(target.begin(), target.end(), is_visible))
+    return 400;
   if (version.size() != 8 || version.substr(0, 5) != "HTTP/") return 400;
   if (version != "HTTP/1.1" && version != "HTTP/1.0") return 505;
   const std::size_t question = std::min(target.find('?'), target.size());
@@ -71,7 +77,8 @@ int parse_field(std::string_view line, Fields& fields, HttpRequest& request) {
     request.host = value;
   } else if (is_name(name, "cookie")) {
     request.cookie += (request.cookie.empty() ? "" : ";") + std::string(value);
-  } else if (is_name(name, "transfer-encoding") || (is_name(name, "content-length") && value != "0")) {
+  } else if (is_name(name, "transfer-encoding") ||
+             (is_name(name, "content-length") && value != "0")) {
     request.has_body = true;
   }
   return 200;
@@ -85,7 +92,8 @@ HttpParsed parse_http(std::string_view bytes) {
   Fields fields;
   bool is_first = true;
   std::size_t at = 0;
-  for (std::size_t end = head.find('\n'); end != std::string_view::npos; end = head.find('\n', at)) {
+  for (std::size_t end = head.find('\n'); end != std::string_view::npos;
+       end = head.find('\n', at)) {
     if (end == at || head[end - 1] != '\r') return {400, {}};
     const std::string_view line = head.substr(at, end + 1 - line_end.size() - at);
     at = end + 1;
@@ -94,7 +102,10 @@ HttpParsed parse_http(std::string_view bytes) {
       parsed.status = 200;
       return parsed;
     }
-    if (const int status = is_first ? parse_line(line, parsed.request) : parse_field(line, fields, parsed.request); status != 200) return {status, {}};
+    if (const int status =
+            is_first ? parse_line(line, parsed.request) : parse_field(line, fields, parsed.request);
+        status != 200)
+      return {status, {}};
     is_first = false;
   }
   if (is_first && head.size() > most_line_bytes + line_end.size()) return {414, {}};

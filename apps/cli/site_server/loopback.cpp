@@ -39,19 +39,24 @@ const char* reason_of(int status) {
   }
 }
 
-HttpResponse plain_response(int status) { return {.status = status, .body = std::string(reason_of(status)) + "\n"}; }
+HttpResponse plain_response(int status) {
+  return {.status = status, .body = std::string(reason_of(status)) + "\n"};
+}
 
 // The connection of one client. It reads the request, writes the response, and then lingers until
 // the client closes: closing a socket with unread bytes resets the connection, and the client would
 // lose the response.
 class Connection {
  public:
-  Connection(int socket, const LoopbackLimits& limits) : socket_(socket), limits_(limits), deadline_(Clock::now() + limits.head) {}
+  Connection(int socket, const LoopbackLimits& limits)
+      : socket_(socket), limits_(limits), deadline_(Clock::now() + limits.head) {}
   ~Connection() { close(socket_); }
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
-  [[nodiscard]] pollfd polled() const { return {socket_, static_cast<short>(state_ == State::writes ? POLLOUT : POLLIN), 0}; }
+  [[nodiscard]] pollfd polled() const {
+    return {socket_, static_cast<short>(state_ == State::writes ? POLLOUT : POLLIN), 0};
+  }
   [[nodiscard]] bool is_reading() const { return state_ == State::reads; }
   [[nodiscard]] bool is_done() const { return state_ == State::done; }
   [[nodiscard]] Clock::time_point deadline() const { return deadline_; }
@@ -88,7 +93,8 @@ class Connection {
     if (parsed.status == 0) return;
     in_.clear();
     const bool is_good = parsed.status == 200;
-    respond(is_good ? http_text(answer(parsed.request), parsed.request.method != "HEAD") : http_text(plain_response(parsed.status), true));
+    respond(is_good ? http_text(answer(parsed.request), parsed.request.method != "HEAD")
+                    : http_text(plain_response(parsed.status), true));
   }
 
   void respond(std::string text) {
@@ -131,9 +137,12 @@ class Connection {
 // Returns the milliseconds until the first deadline, for poll(); -1 stands for no deadline.
 int timeout_of(const std::list<Connection>& connections) {
   if (connections.empty()) return -1;
-  const auto first =
-      std::min_element(connections.begin(), connections.end(), [](const Connection& a, const Connection& b) { return a.deadline() < b.deadline(); });
-  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(first->deadline() - Clock::now()).count();
+  const auto first = std::min_element(
+      connections.begin(), connections.end(),
+      [](const Connection& a, const Connection& b) { return a.deadline() < b.deadline(); });
+  const auto left =
+      std::chrono::duration_cast<std::chrono::milliseconds>(first->deadline() - Clock::now())
+          .count();
   return static_cast<int>(std::clamp<std::int64_t>(left + 1, 0, 60000));
 }
 
@@ -141,27 +150,34 @@ int timeout_of(const std::list<Connection>& connections) {
 // Returns false if there is none.
 bool make_room(std::list<Connection>& connections, std::size_t most) {
   if (connections.size() < most) return true;
-  const auto oldest = std::find_if(connections.begin(), connections.end(), [](const Connection& one) { return one.is_reading(); });
+  const auto oldest = std::find_if(connections.begin(), connections.end(),
+                                   [](const Connection& one) { return one.is_reading(); });
   if (oldest == connections.end()) return false;
   connections.erase(oldest);
   return true;
 }
 
 // Throws an error with the system's reason.
-[[noreturn]] void fail(const std::string& what) { throw std::runtime_error(what + ": " + std::strerror(errno)); }
+[[noreturn]] void fail(const std::string& what) {
+  throw std::runtime_error(what + ": " + std::strerror(errno));
+}
 
 }  // namespace
 
 std::string http_text(const HttpResponse& response, bool with_body) {
-  std::string text = "HTTP/1.1 " + std::to_string(response.status) + " " + reason_of(response.status) + "\r\n";
-  const auto field = [&text](const std::string& name, const std::string& value) { text += name + ": " + value + "\r\n"; };
+  std::string text =
+      "HTTP/1.1 " + std::to_string(response.status) + " " + reason_of(response.status) + "\r\n";
+  const auto field = [&text](const std::string& name, const std::string& value) {
+    text += name + ": " + value + "\r\n";
+  };
   field("Content-Type", response.type);
   field("Content-Length", std::to_string(response.body.size()));
   field("Connection", "close");
   field("Cache-Control", "no-store");
   // 'unsafe-inline' is for styles alone: the pages carry their style sheet inline.
   field("Content-Security-Policy",
-        "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'");
+        "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; "
+        "frame-ancestors 'none'");
   field("Cross-Origin-Opener-Policy", "same-origin");
   field("Cross-Origin-Resource-Policy", "same-origin");
   field("Referrer-Policy", "no-referrer");
@@ -181,15 +197,18 @@ LoopbackServer::LoopbackServer(int port, LoopbackLimits limits) : limits_(limits
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     address.sin_port = htons(static_cast<std::uint16_t>(port));
-    if (bind(listener_, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 || listen(listener_, 64) != 0) {
+    if (bind(listener_, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
+        listen(listener_, 64) != 0) {
       if (errno == EADDRINUSE || errno == EACCES) {
-        throw InvalidValue("port " + std::to_string(port) + (errno == EACCES ? " may not be used" : " is in use") +
+        throw InvalidValue("port " + std::to_string(port) +
+                           (errno == EACCES ? " may not be used" : " is in use") +
                            ": type another --port, or leave it out for any free one");
       }
       fail("cannot listen on 127.0.0.1");
     }
     socklen_t size = sizeof address;
-    if (getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size) != 0) fail("cannot read the address of the socket");
+    if (getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size) != 0)
+      fail("cannot read the address of the socket");
     port_ = ntohs(address.sin_port);
   } catch (...) {
     close(listener_);
@@ -203,9 +222,11 @@ void LoopbackServer::run(int stop, const std::function<HttpResponse(const HttpRe
   std::list<Connection> connections;  // oldest first
   bool is_full = false;
   for (;;) {
-    std::vector<pollfd> polled{{stop, POLLIN, 0}, {listener_, static_cast<short>(is_full ? 0 : POLLIN), 0}};
+    std::vector<pollfd> polled{{stop, POLLIN, 0},
+                               {listener_, static_cast<short>(is_full ? 0 : POLLIN), 0}};
     for (const Connection& one : connections) polled.push_back(one.polled());
-    if (poll(polled.data(), polled.size(), timeout_of(connections)) < 0 && errno != EINTR) fail("cannot wait for requests");
+    if (poll(polled.data(), polled.size(), timeout_of(connections)) < 0 && errno != EINTR)
+      fail("cannot wait for requests");
     if (polled[0].revents != 0) return;
     auto one = connections.begin();
     for (std::size_t i = 2; i < polled.size(); ++i, ++one) {
@@ -216,7 +237,8 @@ void LoopbackServer::run(int stop, const std::function<HttpResponse(const HttpRe
     is_full = false;
     if (polled[1].revents != 0) {
       const bool has_room = make_room(connections, limits_.connections);
-      const int socket = has_room ? accept4(listener_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC) : -1;
+      const int socket =
+          has_room ? accept4(listener_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC) : -1;
       if (socket >= 0) connections.emplace_back(socket, limits_);
       is_full = socket < 0;  // do not poll the listener again before something else happens
     }

@@ -16,7 +16,8 @@ struct HttpResponse {
   int status = 200;
   std::string type = "text/plain; charset=utf-8";
   std::string body = {};
-  std::vector<std::pair<std::string, std::string>> fields = {};  ///< in addition to those of every response
+  std::vector<std::pair<std::string, std::string>> fields =
+      {};  ///< in addition to those of every response
 };
 
 /// Returns the bytes of a response; a response to HEAD has no body. Every response forbids scripts,
@@ -24,7 +25,8 @@ struct HttpResponse {
 std::string http_text(const HttpResponse& response, bool with_body);
 
 struct LoopbackLimits {
-  std::size_t connections = 32;           ///< at once; a further one replaces the oldest that has not sent its request yet
+  std::size_t connections =
+      32;  ///< at once; a further one replaces the oldest that has not sent its request yet
   std::chrono::milliseconds head{5000};   ///< until the request must be complete
   std::chrono::milliseconds body{30000};  ///< until the client must have read the response
 };

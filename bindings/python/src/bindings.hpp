@@ -7,10 +7,10 @@
 #include <optional>
 #include <string>
 
-#include "sotto/accounting/account.hpp"
-#include "sotto/core/errors.hpp"
 #include "core/api/stop.hpp"
 #include "report/api/answers.hpp"
+#include "sotto/accounting/account.hpp"
+#include "sotto/core/errors.hpp"
 
 namespace sotto::python {
 

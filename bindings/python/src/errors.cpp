@@ -4,12 +4,12 @@
 
 #include "bindings.hpp"
 #include "core/api/file.hpp"
-#include "sotto/data/engine.hpp"
+#include "core/api/work.hpp"
 #include "federated/api/identity.hpp"
 #include "ledger/api/request.hpp"
+#include "sotto/data/engine.hpp"
 #include "sotto/random/random.hpp"
 #include "study/api/limit.hpp"
-#include "core/api/work.hpp"
 
 namespace sotto::python {
 namespace {
@@ -21,7 +21,8 @@ std::uint32_t remedy_of(const std::exception& error) {
 
 template <class... Details>
 nb::object make_error(const char* type, const std::exception& error, Details&&... details) {
-  return nb::module_::import_("sotto.errors").attr(type)(error.what(), nb::arg("remedy") = remedy_of(error), details...);
+  return nb::module_::import_("sotto.errors")
+      .attr(type)(error.what(), nb::arg("remedy") = remedy_of(error), details...);
 }
 
 // Returns the Python exception of an error; None for an error that is not the library's.
@@ -50,7 +51,8 @@ nb::object error_of(const std::exception_ptr& thrown) {
   } catch (const OutOfWork& e) {
     return make_error("OutOfWork", e);
   } catch (const BudgetRefused& e) {
-    return make_error("BudgetRefused", e, nb::arg("missing") = nb::make_tuple(e.missing().amount, e.missing().delta));
+    return make_error("BudgetRefused", e,
+                      nb::arg("missing") = nb::make_tuple(e.missing().amount, e.missing().delta));
   } catch (const RequestFailed& e) {
     return failed_request(e);
   } catch (const RequestClosed& e) {
@@ -58,9 +60,12 @@ nb::object error_of(const std::exception_ptr& thrown) {
   } catch (const LedgerError& e) {
     return make_error("LedgerError", e);
   } catch (const LimitNotChosen& e) {
-    const std::string arguments = e.rows() && e.groups() ? "rows=…, groups=…" : e.rows() ? "rows=…" : "groups=…";
-    const StudyError named(
-        std::string(e.what()) + "\nOf a query that Python builds: query.limit(" + arguments + "), or session.limit(" + arguments + ")", 0);
+    const std::string arguments = e.rows() && e.groups() ? "rows=…, groups=…"
+                                  : e.rows()             ? "rows=…"
+                                                         : "groups=…";
+    const StudyError named(std::string(e.what()) + "\nOf a query that Python builds: query.limit(" +
+                               arguments + "), or session.limit(" + arguments + ")",
+                           0);
     return make_error("StudyError", named, nb::arg("line") = e.line());
   } catch (const StudyError& e) {
     return make_error("StudyError", e, nb::arg("line") = e.line());
@@ -71,7 +76,8 @@ nb::object error_of(const std::exception_ptr& thrown) {
   } catch (const ProtocolError& e) {
     return make_error("ProtocolError", e);
   } catch (const FileError& e) {
-    return e.is_absent() ? nb::module_::import_("builtins").attr("FileNotFoundError")(e.what()) : make_error("InvalidValue", e);
+    return e.is_absent() ? nb::module_::import_("builtins").attr("FileNotFoundError")(e.what())
+                         : make_error("InvalidValue", e);
   } catch (const LinkLost& e) {
     return make_error("LinkLost", e);
   } catch (const NoEntropy& e) {
@@ -92,7 +98,9 @@ void translate(const std::exception_ptr& thrown, void*) {
 void bind_errors(nb::module_& m) {
   nb::register_exception_translator(translate);
   nb::dict remedies;
-  const auto add = [&](const char* name, Remedy remedy) { remedies[nb::int_(static_cast<std::uint32_t>(remedy))] = name; };
+  const auto add = [&](const char* name, Remedy remedy) {
+    remedies[nb::int_(static_cast<std::uint32_t>(remedy))] = name;
+  };
   add("method", Remedy::method);
   add("relation", Remedy::relation);
   add("work", Remedy::work);

@@ -7,11 +7,11 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include "bindings.hpp"
 #include "accounting/api/currencies.hpp"
+#include "bindings.hpp"
+#include "report/api/ledger.hpp"
 #include "sotto/ledger/key.hpp"
 #include "sotto/plan/text.hpp"
-#include "report/api/ledger.hpp"
 
 namespace sotto::python {
 namespace {
@@ -19,28 +19,33 @@ namespace {
 using Argument = std::optional<double>;
 
 // Returns a ledger's budget as text, from keyword arguments of which exactly one group must be set.
-std::string budget_text(Argument epsilon, Argument delta, Argument rho, Argument mu, Argument order, Argument slack, bool sum, const std::optional<Plan>& plan) {
+std::string budget_text(Argument epsilon, Argument delta, Argument rho, Argument mu, Argument order,
+                        Argument slack, bool sum, const std::optional<Plan>& plan) {
   if ((epsilon ? 1 : 0) + (rho ? 1 : 0) + (mu ? 1 : 0) + (plan ? 1 : 0) != 1) {
-    throw InvalidValue("a ledger has one budget: epsilon= and delta=, rho=, order= and epsilon=, mu=, or plan=");
+    throw InvalidValue(
+        "a ledger has one budget: epsilon= and delta=, rho=, order= and epsilon=, mu=, or plan=");
   }
   if (order && !epsilon) throw InvalidValue("order= goes with epsilon=");
   if (sum && !epsilon) throw InvalidValue("sum=True goes with epsilon=");
   if (delta && plan) throw InvalidValue("delta= goes with rho=, epsilon= or mu=");
-  if (slack && (!epsilon || order || sum || delta.value_or(0) == 0)) throw InvalidValue("slack= goes with epsilon= and delta=");
+  if (slack && (!epsilon || order || sum || delta.value_or(0) == 0))
+    throw InvalidValue("slack= goes with epsilon= and delta=");
   const double d = Delta(delta.value_or(0)).value();
-  const Budget budget = plan                             ? Budget(CommittedBudget{*plan})
-                      : rho                            ? Budget(ZcdpBudget{*rho, d})
-                      : mu                             ? Budget(GdpBudget{*mu, d})
-                      : order                          ? Budget(RenyiBudget{*order, *epsilon, d})
-                      : sum || d == 0 || *epsilon == 0 ? Budget(ApproximateBudget{*epsilon, d})
-                                                       : Budget(gaussian_budget(*epsilon, d, slack));
+  const Budget budget = plan    ? Budget(CommittedBudget{*plan})
+                        : rho   ? Budget(ZcdpBudget{*rho, d})
+                        : mu    ? Budget(GdpBudget{*mu, d})
+                        : order ? Budget(RenyiBudget{*order, *epsilon, d})
+                        : sum || d == 0 || *epsilon == 0
+                            ? Budget(ApproximateBudget{*epsilon, d})
+                            : Budget(gaussian_budget(*epsilon, d, slack));
   (void)Filter(budget);  // throws unless its numbers are in range
   return print(budget);
 }
 
 Relation relation_argument(const std::string& name) {
   const auto relation = relation_of(name);
-  if (*relation == Relation::as_stated) throw InvalidValue("relation= must be \"add-remove\", \"replace-one\" or \"zero-out\"");
+  if (*relation == Relation::as_stated)
+    throw InvalidValue("relation= must be \"add-remove\", \"replace-one\" or \"zero-out\"");
   return *relation;
 }
 
@@ -48,8 +53,10 @@ std::string text_of(const Head& head) { return std::to_string(head.number) + ":"
 
 Head head_of(const std::string& text) {
   const std::size_t colon = text.find(':');
-  if (colon == std::string::npos || colon == 0 || text.size() != colon + 65 || text.find_first_not_of("0123456789") != colon) {
-    throw InvalidValue("head= must be a number, a colon and 64 hexadecimal digits, as Ledger.head returns it");
+  if (colon == std::string::npos || colon == 0 || text.size() != colon + 65 ||
+      text.find_first_not_of("0123456789") != colon) {
+    throw InvalidValue(
+        "head= must be a number, a colon and 64 hexadecimal digits, as Ledger.head returns it");
   }
   return {std::stoll(text.substr(0, colon)), text.substr(colon + 1)};
 }
@@ -67,8 +74,10 @@ auto without_gil(Work&& work) {  // waits for a disk or other writers
 namespace {
 
 void bind_budget(nb::module_& m) {
-  m.def("budget", budget_text, nb::arg("epsilon").none() = nb::none(), nb::arg("delta").none() = nb::none(), nb::arg("rho").none() = nb::none(),
-        nb::arg("mu").none() = nb::none(), nb::arg("order").none() = nb::none(), nb::arg("slack").none() = nb::none(), nb::arg("sum") = false,
+  m.def("budget", budget_text, nb::arg("epsilon").none() = nb::none(),
+        nb::arg("delta").none() = nb::none(), nb::arg("rho").none() = nb::none(),
+        nb::arg("mu").none() = nb::none(), nb::arg("order").none() = nb::none(),
+        nb::arg("slack").none() = nb::none(), nb::arg("sum") = false,
         nb::arg("plan").none() = nb::none());
 }
 
@@ -83,70 +92,100 @@ void bind_entry(nb::module_& m) {
       .def_ro("who", &Entry::who)
       .def_ro("title", &Entry::title)
       .def_ro("hash", &Entry::hash)
-      .def("__repr__", [](const Entry& e) { return "<charge " + std::to_string(e.number) + ": " + e.plan + ", request " + e.request + ">"; });
+      .def("__repr__", [](const Entry& e) {
+        return "<charge " + std::to_string(e.number) + ": " + e.plan + ", request " + e.request +
+               ">";
+      });
 }
 
 void def_open(nb::class_<Ledger>& ledger) {
   ledger
       .def_static(
           "create",
-          [](const std::string& place, const std::string& name, const std::string& unit, const std::string& relation, const std::string& text,
-             const std::string& unit_type, const std::string& source, const std::string& key, const std::string& witness) {
-            const Terms terms{
-                .name = name, .unit = unit, .relation = relation_argument(relation), .budget = parse_budget(text), .unit_type = unit_type, .source = source};
-            return without_gil([&] { return Ledger::create(place, terms, {.key = key, .witness = witness}); });
+          [](const std::string& place, const std::string& name, const std::string& unit,
+             const std::string& relation, const std::string& text, const std::string& unit_type,
+             const std::string& source, const std::string& key, const std::string& witness) {
+            const Terms terms{.name = name,
+                              .unit = unit,
+                              .relation = relation_argument(relation),
+                              .budget = parse_budget(text),
+                              .unit_type = unit_type,
+                              .source = source};
+            return without_gil(
+                [&] { return Ledger::create(place, terms, {.key = key, .witness = witness}); });
           },
-          nb::arg("place"), nb::arg("name"), nb::arg("unit"), nb::arg("relation"), nb::arg("budget"), nb::arg("unit_type"), nb::arg("source"),
-          nb::arg("key"), nb::arg("witness"))
+          nb::arg("place"), nb::arg("name"), nb::arg("unit"), nb::arg("relation"),
+          nb::arg("budget"), nb::arg("unit_type"), nb::arg("source"), nb::arg("key"),
+          nb::arg("witness"))
       .def_static(
           "open",
           [](const std::string& place, const std::string& key, const std::string& witness) {
-            return without_gil([&] { return Ledger::open(place, {.key = key, .witness = witness}); });
+            return without_gil(
+                [&] { return Ledger::open(place, {.key = key, .witness = witness}); });
           },
           nb::arg("place"), nb::arg("key"), nb::arg("witness"))
       .def_static(
           "imported",
-          [](const std::string& place, const std::string& exported, const std::string& key, const std::string& unit_type, const std::string& source) {
-            return without_gil([&] { return Ledger::import(place, exported, {.key = key, .unit_type = unit_type, .source = source}); });
+          [](const std::string& place, const std::string& exported, const std::string& key,
+             const std::string& unit_type, const std::string& source) {
+            return without_gil([&] {
+              return Ledger::import(place, exported,
+                                    {.key = key, .unit_type = unit_type, .source = source});
+            });
           },
-          nb::arg("place"), nb::arg("exported"), nb::arg("key"), nb::arg("unit_type"), nb::arg("source"));
+          nb::arg("place"), nb::arg("exported"), nb::arg("key"), nb::arg("unit_type"),
+          nb::arg("source"));
 }
 
 void def_terms_and_charge(nb::class_<Ledger>& ledger) {
-  ledger
-      .def_prop_ro("id", &Ledger::id)
+  ledger.def_prop_ro("id", &Ledger::id)
       .def_prop_ro("created", &Ledger::created)
       .def_prop_ro("name", [](const Ledger& l) { return l.terms().name; })
       .def_prop_ro("unit", [](const Ledger& l) { return l.terms().unit; })
-      .def_prop_ro("relation", [](const Ledger& l) { return std::string(name(l.terms().relation)); })
+      .def_prop_ro("relation",
+                   [](const Ledger& l) { return std::string(name(l.terms().relation)); })
       .def_prop_ro("budget", [](const Ledger& l) { return print(l.terms().budget); })
-      .def_prop_ro("adds_up_epsilon", [](const Ledger& l) { return std::holds_alternative<ApproximateBudget>(l.terms().budget); })
+      .def_prop_ro("adds_up_epsilon",
+                   [](const Ledger& l) {
+                     return std::holds_alternative<ApproximateBudget>(l.terms().budget);
+                   })
       .def(
           "charge",
-          [](Ledger& l, const std::string& request, const Plan& event, std::optional<double> at, const std::string& title) {
+          [](Ledger& l, const std::string& request, const Plan& event, std::optional<double> at,
+             const std::string& title) {
             const auto delta = at ? std::optional(Delta(*at)) : std::nullopt;
-            const Ledger::ChargeRequest order{.request = request, .content = digest(print(event)), .event = event, .at = delta, .title = title};
-            const Receipt receipt = without_gil([&] { return l.charge(std::vector{order}).front(); });
+            const Ledger::ChargeRequest order{.request = request,
+                                              .content = digest(print(event)),
+                                              .event = event,
+                                              .at = delta,
+                                              .title = title};
+            const Receipt receipt =
+                without_gil([&] { return l.charge(std::vector{order}).front(); });
             return nb::make_tuple(receipt.entry, receipt.repeated);
           },
           nb::arg("request"), nb::arg("event"), nb::arg("at").none(), nb::arg("title"),
-          nb::sig("def charge(self, request: str, event: Plan, at: float | None, title: str) -> tuple[Entry, bool]"));
+          nb::sig("def charge(self, request: str, event: Plan, at: float | None, title: str) -> "
+                  "tuple[Entry, bool]"));
 }
 
 void def_budget(nb::class_<Ledger>& ledger) {
-  ledger
-      .def("entries", [](const Ledger& l) { return without_gil([&] { return l.entries(); }); })
+  ledger.def("entries", [](const Ledger& l) { return without_gil([&] { return l.entries(); }); })
       .def(
-          "spent", [](const Ledger& l) { return pair_of(without_gil([&] { return l.filter().spent(); })); },
+          "spent",
+          [](const Ledger& l) { return pair_of(without_gil([&] { return l.filter().spent(); })); },
           nb::sig("def spent(self) -> tuple[float, float]"))
       .def(
-          "left", [](const Ledger& l) { return pair_of(without_gil([&] { return l.filter().left(); })); },
+          "left",
+          [](const Ledger& l) { return pair_of(without_gil([&] { return l.filter().left(); })); },
           nb::sig("def left(self) -> tuple[float, float]"))
       .def(
           "what_is_left",
           [](const Ledger& l) {
             const Filter filter = without_gil([&] { return l.filter(); });
-            return unlocked([&] { return std::tuple(filter.left().amount, percent_left(filter), remaining_budget_line(filter)); });
+            return unlocked([&] {
+              return std::tuple(filter.left().amount, percent_left(filter),
+                                remaining_budget_line(filter));
+            });
           },
           nb::sig("def what_is_left(self) -> tuple[float, float, str]"))
       .def("rest", [](const Ledger& l) { return l.filter().rest(); })
@@ -157,7 +196,8 @@ void def_budget(nb::class_<Ledger>& ledger) {
             const Claim claim = unlocked([&] { return l.filter().claim(at); });
             return nb::make_tuple(claim.epsilon, claim.delta);
           },
-          nb::arg("delta").none() = nb::none(), nb::sig("def claim(self, delta: float | None = None) -> tuple[float, float]"));
+          nb::arg("delta").none() = nb::none(),
+          nb::sig("def claim(self, delta: float | None = None) -> tuple[float, float]"));
 }
 
 void def_previews(nb::class_<Ledger>& ledger) {
@@ -167,7 +207,8 @@ void def_previews(nb::class_<Ledger>& ledger) {
           [](const Ledger& l, const Plan& event, std::optional<double> at) {
             const Filter filter = l.filter();
             Filter copy = filter;
-            const Decision decision = copy.admit(event, at ? std::optional(Delta(*at)) : std::nullopt);
+            const Decision decision =
+                copy.admit(event, at ? std::optional(Delta(*at)) : std::nullopt);
             return decision ? "" : refusal_text(filter, decision);
           },
           nb::arg("event"), nb::arg("at").none(), "Why it would be refused; empty if it would not.")
@@ -180,7 +221,8 @@ void def_previews(nb::class_<Ledger>& ledger) {
               std::string reason;
               for (const auto& [event, at] : events) {
                 const Filter before = copy;
-                const Decision decision = copy.admit(event, at ? std::optional(Delta(*at)) : std::nullopt);
+                const Decision decision =
+                    copy.admit(event, at ? std::optional(Delta(*at)) : std::nullopt);
                 if (!decision) {
                   reason = refusal_text(before, decision);
                   break;
@@ -190,7 +232,8 @@ void def_previews(nb::class_<Ledger>& ledger) {
               return std::pair(admitted, reason);
             });
           },
-          nb::arg("events"), "How many of these it would admit, one after the other, and why not the next.");
+          nb::arg("events"),
+          "How many of these it would admit, one after the other, and why not the next.");
 }
 
 void def_checks_and_text(nb::class_<Ledger>& ledger) {
@@ -213,7 +256,8 @@ void def_checks_and_text(nb::class_<Ledger>& ledger) {
               return 0;
             });
           },
-          "Gives the ledger's head to a witness that is new: without it, a witness that keeps nothing of a ledger with entries is refused.")
+          "Gives the ledger's head to a witness that is new: without it, a witness that keeps "
+          "nothing of a ledger with entries is refused.")
       .def("exported", [](const Ledger& l) { return without_gil([&] { return l.export_text(); }); })
       .def(
           "text",
@@ -222,7 +266,8 @@ void def_checks_and_text(nb::class_<Ledger>& ledger) {
             return unlocked([&] { return ledger_text(state_of(l), as); });
           },
           nb::arg("format") = "table")
-      .def("chart", [](const Ledger& l) { return unlocked([&] { return ledger_chart(state_of(l)); }); });
+      .def("chart",
+           [](const Ledger& l) { return unlocked([&] { return ledger_chart(state_of(l)); }); });
 }
 
 void bind_ledger_file(nb::module_& m) {
@@ -236,7 +281,8 @@ void bind_ledger_file(nb::module_& m) {
 
 void bind_public_key(nb::module_& m) {
   m.def(
-      "public_key", [](const std::string& path) { return SigningKey::read(path).public_key(); }, nb::arg("key"));
+      "public_key", [](const std::string& path) { return SigningKey::read(path).public_key(); },
+      nb::arg("key"));
 }
 
 }  // namespace

@@ -31,7 +31,8 @@ SimulationReport run_simulation(const ProgressCallback& on_progress, Work&& work
 
 TrustModel model_named(const std::string& name) {
   std::string names;
-  for (const TrustModel model : {TrustModel::central, TrustModel::local, TrustModel::shuffle, TrustModel::gopa, TrustModel::ring, TrustModel::walk}) {
+  for (const TrustModel model : {TrustModel::central, TrustModel::local, TrustModel::shuffle,
+                                 TrustModel::gopa, TrustModel::ring, TrustModel::walk}) {
     if (name == name_of(model)) return model;
     names += std::string(names.empty() ? "" : ", ") + name_of(model);
   }
@@ -40,12 +41,16 @@ TrustModel model_named(const std::string& name) {
 
 // Throws InvalidValue for an argument that this model does not have.
 void require_only(bool is_set, bool is_allowed, const char* argument, const std::string& model) {
-  if (is_set && !is_allowed) throw InvalidValue(std::string(argument) + " has no meaning for " + model + ": leave it out");
+  if (is_set && !is_allowed)
+    throw InvalidValue(std::string(argument) + " has no meaning for " + model + ": leave it out");
 }
 
-SimulationReport averaging(const std::string& name, std::vector<std::int64_t> users, std::optional<double> honest, std::optional<double> dropouts,
-                           std::optional<std::int64_t> degree, std::optional<double> epsilon, double delta, std::optional<double> sigma,
-                           std::optional<std::int64_t> rounds, std::int64_t runs, const ProgressCallback& on_progress) {
+SimulationReport averaging(const std::string& name, std::vector<std::int64_t> users,
+                           std::optional<double> honest, std::optional<double> dropouts,
+                           std::optional<std::int64_t> degree, std::optional<double> epsilon,
+                           double delta, std::optional<double> sigma,
+                           std::optional<std::int64_t> rounds, std::int64_t runs,
+                           const ProgressCallback& on_progress) {
   const TrustModel model = model_named(name);
   const bool is_gopa = model == TrustModel::gopa;
   const bool is_walk = model == TrustModel::walk;
@@ -54,7 +59,8 @@ SimulationReport averaging(const std::string& name, std::vector<std::int64_t> us
   require_only(degree.has_value(), is_gopa, "degree=", name);
   require_only(sigma.has_value(), model != TrustModel::shuffle, "sigma=", name);
   require_only(rounds.has_value(), is_walk || model == TrustModel::ring, "rounds=", name);
-  if (sigma && epsilon) throw InvalidValue("sigma= and epsilon= both say how much noise: leave one out");
+  if (sigma && epsilon)
+    throw InvalidValue("sigma= and epsilon= both say how much noise: leave one out");
   AveragingSimulation settings{.model = model, .sigma = sigma};
   settings.honest = honest.value_or(settings.honest);
   settings.dropouts = dropouts.value_or(settings.dropouts);
@@ -68,15 +74,19 @@ SimulationReport averaging(const std::string& name, std::vector<std::int64_t> us
     std::vector<AveragingOutcome> outcomes;
     for (std::size_t i = 0; i < users.size(); ++i) {
       settings.users = users[i];
-      settings.progress = [&](double share) { progress((static_cast<double>(i) + share) / static_cast<double>(users.size())); };
+      settings.progress = [&](double share) {
+        progress((static_cast<double>(i) + share) / static_cast<double>(users.size()));
+      };
       outcomes.push_back(simulate_averaging(settings));
     }
     return report_of(outcomes);
   });
 }
 
-SimulationReport learning(std::int64_t users, double honest, std::int64_t rounds, double epsilon, double delta, double clip,
-                          const std::vector<double>& steps, std::int64_t runs, const std::string& data, const std::string& label, const ProgressCallback& on_progress) {
+SimulationReport learning(std::int64_t users, double honest, std::int64_t rounds, double epsilon,
+                          double delta, double clip, const std::vector<double>& steps,
+                          std::int64_t runs, const std::string& data, const std::string& label,
+                          const ProgressCallback& on_progress) {
   return run_simulation(on_progress, [&](const SimulationProgress& progress) {
     const LearningSimulation settings{.users = users,
                                       .honest = honest,
@@ -87,21 +97,27 @@ SimulationReport learning(std::int64_t users, double honest, std::int64_t rounds
                                       .steps = steps,
                                       .runs = runs,
                                       .progress = progress};
-    return report_of(settings, simulate_learning(data.empty() ? made_up_records(5 * users / 2) : read_records(data, label), settings));
+    return report_of(settings, simulate_learning(data.empty() ? made_up_records(5 * users / 2)
+                                                              : read_records(data, label),
+                                                 settings));
   });
 }
 
-SimulationReport table(const std::string& name, const std::string& data, const std::string& label, const ProgressCallback& on_progress) {
-  if (!data.empty() && !is_of_records(name)) throw InvalidValue("the table " + name + " learns from no records: leave out data=");
+SimulationReport table(const std::string& name, const std::string& data, const std::string& label,
+                       const ProgressCallback& on_progress) {
+  if (!data.empty() && !is_of_records(name))
+    throw InvalidValue("the table " + name + " learns from no records: leave out data=");
   return run_simulation(on_progress, [&](const SimulationProgress& progress) {
-    return simulation_table(name, data.empty() ? SimulatedRecords{} : read_records(data, label), progress);
+    return simulation_table(name, data.empty() ? SimulatedRecords{} : read_records(data, label),
+                            progress);
   });
 }
 
 nb::dict columns_of(const SimulationReport& report) {
   nb::dict result;
   for (const SimulationReport::Column& column : report.columns) {
-    result[column.name.c_str()] = column.labels.empty() ? nb::cast(column.values) : nb::cast(column.labels);
+    result[column.name.c_str()] =
+        column.labels.empty() ? nb::cast(column.values) : nb::cast(column.labels);
   }
   return result;
 }
@@ -121,19 +137,26 @@ void bind_simulations(nb::module_& m) {
       .def_prop_ro("notes",
                    [](const SimulationReport& r) {
                      nb::list result;
-                     for (const auto& [label, words] : r.notes) result.append(nb::make_tuple(label, words));
+                     for (const auto& [label, words] : r.notes)
+                       result.append(nb::make_tuple(label, words));
                      return result;
                    })
       .def_ro("chart", &SimulationReport::chart)
       .def(
-          "text", [](const SimulationReport& r, const std::string& format) { return simulation_text(r, format_of(format)); },
+          "text",
+          [](const SimulationReport& r, const std::string& format) {
+            return simulation_text(r, format_of(format));
+          },
           nb::arg("format") = "table");
-  m.def("simulate_averaging", averaging, nb::arg("model"), nb::arg("users"), nb::arg("honest").none(), nb::arg("dropouts").none(),
-        nb::arg("degree").none(), nb::arg("epsilon").none(), nb::arg("delta"), nb::arg("sigma").none(), nb::arg("rounds").none(), nb::arg("runs"),
+  m.def("simulate_averaging", averaging, nb::arg("model"), nb::arg("users"),
+        nb::arg("honest").none(), nb::arg("dropouts").none(), nb::arg("degree").none(),
+        nb::arg("epsilon").none(), nb::arg("delta"), nb::arg("sigma").none(),
+        nb::arg("rounds").none(), nb::arg("runs"), nb::arg("progress").none());
+  m.def("simulate_learning", learning, nb::arg("users"), nb::arg("honest"), nb::arg("rounds"),
+        nb::arg("epsilon"), nb::arg("delta"), nb::arg("clip"), nb::arg("steps"), nb::arg("runs"),
+        nb::arg("data"), nb::arg("label"), nb::arg("progress").none());
+  m.def("simulation_table", table, nb::arg("name"), nb::arg("data"), nb::arg("label"),
         nb::arg("progress").none());
-  m.def("simulate_learning", learning, nb::arg("users"), nb::arg("honest"), nb::arg("rounds"), nb::arg("epsilon"), nb::arg("delta"), nb::arg("clip"),
-        nb::arg("steps"), nb::arg("runs"), nb::arg("data"), nb::arg("label"), nb::arg("progress").none());
-  m.def("simulation_table", table, nb::arg("name"), nb::arg("data"), nb::arg("label"), nb::arg("progress").none());
   m.def("simulation_tables", simulation_tables);
 }
 

@@ -11,9 +11,9 @@
 #include "core/api/file.hpp"
 #include "data/api/inspect.hpp"
 #include "data/api/spark.hpp"
-#include "sotto/ledger/key.hpp"
 #include "report/api/inspection.hpp"
 #include "report/api/study.hpp"
+#include "sotto/ledger/key.hpp"
 #include "study/api/model_file.hpp"
 #include "study/api/study_text.hpp"
 
@@ -29,21 +29,25 @@ Limits Reading::limits() const {
   return limits;
 }
 
-Opened Opened::of(const std::filesystem::path& folder, const std::string& text, const Designer& design) {
+Opened Opened::of(const std::filesystem::path& folder, const std::string& text,
+                  const Designer& design) {
   Catalogue catalogue(folder);
   DataFile data = catalogue.find(data_of(text));
-  Study study = parse_study(text, data, [&](const std::string& name) { return catalogue.find(name); });
+  Study study =
+      parse_study(text, data, [&](const std::string& name) { return catalogue.find(name); });
   Ledger ledger = Ledger::open(data.ledger, {.key = data.key.string(), .witness = data.witness});
   require_fit(study, ledger.terms());
   Design made = design(study, ledger);
-  return {std::move(catalogue), std::move(data), std::move(study), std::move(ledger), std::move(made)};
+  return {std::move(catalogue), std::move(data), std::move(study), std::move(ledger),
+          std::move(made)};
 }
 
 std::optional<ArrowTable> table_of(const nb::object& rows) {
   if (rows.is_none()) return std::nullopt;
   if (!nb::hasattr(rows, "__arrow_c_stream__")) {
     throw InvalidValue(
-        "table= needs a table that Arrow knows, such as one of pyarrow, polars or pandas, or a relation of DuckDB: it has no __arrow_c_stream__");
+        "table= needs a table that Arrow knows, such as one of pyarrow, polars or pandas, or a "
+        "relation of DuckDB: it has no __arrow_c_stream__");
   }
   const nb::object capsule = rows.attr("__arrow_c_stream__")();
   void* stream = PyCapsule_GetPointer(capsule.ptr(), "arrow_array_stream");
@@ -51,10 +55,11 @@ std::optional<ArrowTable> table_of(const nb::object& rows) {
   return ArrowTable(stream);
 }
 
-// Statements in a session of Spark's that Python has: `query(sql)` gives a whole Arrow stream as bytes. Whoever calls keeps it, since an engine comes
-// and goes without Python's lock.
+// Statements in a session of Spark's that Python has: `query(sql)` gives a whole Arrow stream as
+// bytes. Whoever calls keeps it, since an engine comes and goes without Python's lock.
 static SparkQuery asked_of(nb::handle query, Callbacks& callbacks) {
-  return [query, &callbacks](const std::string& sql, const std::function<void(std::string_view)>& take, const Progress&) {
+  return [query, &callbacks](const std::string& sql,
+                             const std::function<void(std::string_view)>& take, const Progress&) {
     std::string rows;
     std::optional<std::string> failure;
     callbacks.call([&] {
@@ -71,30 +76,41 @@ static SparkQuery asked_of(nb::handle query, Callbacks& callbacks) {
   };
 }
 
-Ran run_opened(Opened& o, Callbacks& callbacks, const Reading& reading, RunOptions options, const ProgressCallback& told, const nb::object& rows,
-               const StudyWork& work) {
+Ran run_opened(Opened& o, Callbacks& callbacks, const Reading& reading, RunOptions options,
+               const ProgressCallback& told, const nb::object& rows, const StudyWork& work) {
   const bool is_spark = !rows.is_none() && nb::hasattr(rows, "__sotto_view__");
   const std::optional<ArrowTable> table = is_spark ? std::nullopt : table_of(rows);
   const nb::object query = is_spark ? nb::object(rows.attr("query")) : nb::object(nb::none());
   const std::string view = is_spark ? nb::cast<std::string>(rows.attr("__sotto_view__")) : "";
   const Limits limits = reading.limits();
   const auto open = [&] {
-    if (!view.empty()) return open_engine(asked_of(query, callbacks), view, stored_columns(o.study), trims(o.data.source));
+    if (!view.empty())
+      return open_engine(asked_of(query, callbacks), view, stored_columns(o.study),
+                         trims(o.data.source));
     return table ? open_engine(*table, stored_columns(o.study), limits, trims(o.data.source))
                  : open_engine(o.study.source, stored_columns(o.study), limits);
   };
   options.threads = limits.threads;
   options.memory = limits.memory;
-  options.open_public = [&](const Source& source, const std::vector<Column>& columns) { return open_engine(source, columns, limits); };
+  options.open_public = [&](const Source& source, const std::vector<Column>& columns) {
+    return open_engine(source, columns, limits);
+  };
   return callbacks.run([&] {
     const RunResult found = work(o, open, options, watcher(callbacks, told));
     const LedgerState state = state_of(o.ledger);
-    const std::string check = "sotto ledger verify " + o.data.name + " --head " + std::to_string(state.head.number) + ":" + state.head.hash;
+    const std::string check = "sotto ledger verify " + o.data.name + " --head " +
+                              std::to_string(state.head.number) + ":" + state.head.hash;
     const PublicAnswers none;
-    Ran ran{found.release, found.head, found.repeated, study_page({o.study, o.design, found.release, none, state, check, SOTTO_VERSION}), {}};
+    Ran ran{found.release,
+            found.head,
+            found.repeated,
+            study_page({o.study, o.design, found.release, none, state, check, SOTTO_VERSION}),
+            {}};
     if (!found.release.models.empty()) {
-      const SigningKey key = SigningKey::read(o.data.key.empty() ? default_key(o.data.ledger) : o.data.key.string());
-      for (const TrainedModel& model : found.release.models) ran.models.push_back(model_file(found.release, model, key));
+      const SigningKey key =
+          SigningKey::read(o.data.key.empty() ? default_key(o.data.ledger) : o.data.key.string());
+      for (const TrainedModel& model : found.release.models)
+        ran.models.push_back(model_file(found.release, model, key));
     }
     return ran;
   });
@@ -102,24 +118,31 @@ Ran run_opened(Opened& o, Callbacks& callbacks, const Reading& reading, RunOptio
 
 namespace {
 
-Ran run(Opened& opened, bool again, const std::string& request, const Reading& reading, const ProgressCallback& told, const nb::object& rows) {
+Ran run(Opened& opened, bool again, const std::string& request, const Reading& reading,
+        const ProgressCallback& told, const nb::object& rows) {
   Callbacks callbacks;
   if (again || !request.empty()) {
-    opened.design = unlocked([&] { return design_for(opened.study, opened.ledger, {.again = again, .request = request}); });
+    opened.design = unlocked([&] {
+      return design_for(opened.study, opened.ledger, {.again = again, .request = request});
+    });
   }
-  return run_opened(opened, callbacks, reading, {.again = again, .request = request}, told, rows,
-                    [](Opened& o, const auto& open, const RunOptions& options, const Watcher& watch) {
-                      return sotto::run(o.study, o.design, o.ledger, open, options, watch);
-                    });
+  return run_opened(
+      opened, callbacks, reading, {.again = again, .request = request}, told, rows,
+      [](Opened& o, const auto& open, const RunOptions& options, const Watcher& watch) {
+        return sotto::run(o.study, o.design, o.ledger, open, options, watch);
+      });
 }
 
 nb::dict described(const StudyColumn& column) {
   nb::dict found;
   found["name"] = column.name;
   found["type"] = name_of(column.type);
-  found["bounds"] = column.lower && column.upper ? nb::object(nb::make_tuple(*column.lower, *column.upper)) : nb::none();
+  found["bounds"] = column.lower && column.upper
+                        ? nb::object(nb::make_tuple(*column.lower, *column.upper))
+                        : nb::none();
   nb::list values;
-  for (const Value& value : column.values) std::visit([&](const auto& v) { values.append(nb::cast(v)); }, value);
+  for (const Value& value : column.values)
+    std::visit([&](const auto& v) { values.append(nb::cast(v)); }, value);
   found["values"] = values;
   return found;
 }
@@ -131,7 +154,9 @@ std::string utf8(nb::handle text) {
   const char* bytes = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
   if (bytes == nullptr) {
     PyErr_Clear();
-    throw InvalidValue("a text of the study has half of a surrogate pair, which UTF-8 cannot hold: replace that character");
+    throw InvalidValue(
+        "a text of the study has half of a surrogate pair, which UTF-8 cannot hold: replace that "
+        "character");
   }
   return {bytes, static_cast<std::size_t>(size)};
 }
@@ -147,7 +172,8 @@ Value constant(nb::handle value) {
     return static_cast<std::int64_t>(whole);
   }
   if (nb::isinstance<nb::float_>(value)) return PyFloat_AsDouble(value.ptr());
-  throw InvalidValue("a study holds numbers, texts and lists of them, and no " + nb::cast<std::string>(value.type().attr("__name__")));
+  throw InvalidValue("a study holds numbers, texts and lists of them, and no " +
+                     nb::cast<std::string>(value.type().attr("__name__")));
 }
 
 TableQuestion::Setting setting(nb::handle value) {
@@ -161,7 +187,8 @@ TableQuestion::Setting setting(nb::handle value) {
 
 TableQuestion question(const nb::dict& keys, const nb::dict& columns) {
   TableQuestion question;
-  for (const auto& [key, value] : keys) question.settings.emplace_back(nb::cast<std::string>(key), setting(value));
+  for (const auto& [key, value] : keys)
+    question.settings.emplace_back(nb::cast<std::string>(key), setting(value));
   for (const auto& [name, values] : columns) {
     std::vector<Value> listed;
     for (const nb::handle value : values) listed.push_back(constant(value));
@@ -170,7 +197,9 @@ TableQuestion question(const nb::dict& keys, const nb::dict& columns) {
   return question;
 }
 
-std::string text_of_study(const std::string& data, const std::vector<std::pair<nb::dict, nb::dict>>& questions, const nb::dict& settings) {
+std::string text_of_study(const std::string& data,
+                          const std::vector<std::pair<nb::dict, nb::dict>>& questions,
+                          const nb::dict& settings) {
   std::vector<TableQuestion> all;
   for (const auto& [keys, columns] : questions) all.push_back(question(keys, columns));
   StudySettings top;
@@ -189,15 +218,23 @@ std::string text_of_study(const std::string& data, const std::vector<std::pair<n
 
 void bind_study(nb::module_& m) {
   m.def(
-      "data_names", [](const std::filesystem::path& folder) { return Catalogue(folder).names(); }, nb::arg("folder"));
+      "data_names", [](const std::filesystem::path& folder) { return Catalogue(folder).names(); },
+      nb::arg("folder"));
   m.def(
-      "read_text_file", [](const std::filesystem::path& path) { return read_text_file(path); }, nb::arg("path"),
-      "A regular file of at most 32 MiB. FileNotFoundError; InvalidValue for a pipe, a device or a larger file.");
+      "read_text_file", [](const std::filesystem::path& path) { return read_text_file(path); },
+      nb::arg("path"),
+      "A regular file of at most 32 MiB. FileNotFoundError; InvalidValue for a pipe, a device or a "
+      "larger file.");
   m.def(
-      "catalogue_in", [](const std::string& text, const std::filesystem::path& folder) { return catalogue_in(text, folder); },
-      nb::arg("configuration"), nb::arg("folder"), "The folder that a user's config.toml names; empty if it names none.");
+      "catalogue_in",
+      [](const std::string& text, const std::filesystem::path& folder) {
+        return catalogue_in(text, folder);
+      },
+      nb::arg("configuration"), nb::arg("folder"),
+      "The folder that a user's config.toml names; empty if it names none.");
   m.def("study_text", text_of_study, nb::arg("data"), nb::arg("questions"), nb::arg("settings"),
-        "The study of these questions, each as its settings and the values listed for its columns. Equal questions have equal bytes in C++.");
+        "The study of these questions, each as its settings and the values listed for its columns. "
+        "Equal questions have equal bytes in C++.");
   m.attr("SPARK_SETTINGS") = [] {
     nb::dict settings;
     for (const auto& [name, value] : spark_settings()) settings[name.c_str()] = value;
@@ -205,8 +242,11 @@ void bind_study(nb::module_& m) {
   }();
   nb::class_<DataFile>(m, "DataFile", "The curator's description of a table: NAME.data.toml.")
       .def_static(
-          "find", [](const std::filesystem::path& folder, const std::string& name) { return Catalogue(folder).find(name); }, nb::arg("folder"),
-          nb::arg("name"))
+          "find",
+          [](const std::filesystem::path& folder, const std::string& name) {
+            return Catalogue(folder).find(name);
+          },
+          nb::arg("folder"), nb::arg("name"))
       .def_ro("name", &DataFile::name)
       .def_ro("version", &DataFile::version)
       .def_ro("unit", &DataFile::unit)
@@ -224,23 +264,33 @@ void bind_study(nb::module_& m) {
                    })
       .def(
           "check",
-          [](const DataFile& d, const std::string& format, const std::filesystem::path& duckdb, bool any_duckdb, const std::filesystem::path& spark) {
+          [](const DataFile& d, const std::string& format, const std::filesystem::path& duckdb,
+             bool any_duckdb, const std::filesystem::path& spark) {
             std::vector<ExpectedColumn> columns;
             for (const StudyColumn& c : d.columns)
-              columns.push_back({{c.name, c.type}, c.lower, c.upper, c.type == Type::boolean ? std::vector<Value>{} : c.values});
+              columns.push_back({{c.name, c.type},
+                                 c.lower,
+                                 c.upper,
+                                 c.type == Type::boolean ? std::vector<Value>{} : c.values});
             const Format as = format_of(format);
             const nb::gil_scoped_release free;
-            return inspection_text(d, inspect(d.source, columns, d.unit == "row" ? "" : d.unit, Reading{0, 0, duckdb, any_duckdb, spark}.limits()),
+            return inspection_text(d,
+                                   inspect(d.source, columns, d.unit == "row" ? "" : d.unit,
+                                           Reading{0, 0, duckdb, any_duckdb, spark}.limits()),
                                    as);
           },
-          nb::arg("format") = "table", nb::arg("duckdb") = std::filesystem::path(), nb::arg("any_duckdb") = false,
-          nb::arg("spark") = std::filesystem::path());
+          nb::arg("format") = "table", nb::arg("duckdb") = std::filesystem::path(),
+          nb::arg("any_duckdb") = false, nb::arg("spark") = std::filesystem::path());
 
-  nb::class_<Opened>(m, "Study", "A study with the data and the ledger that it names. Nothing is touched until it is run.")
+  nb::class_<Opened>(
+      m, "Study",
+      "A study with the data and the ledger that it names. Nothing is touched until it is run.")
       .def(
           "__init__",
           [](Opened* self, const std::filesystem::path& folder, const std::string& text) {
-            const auto design = [](const Study& study, const Ledger& ledger) { return design_for(study, ledger); };
+            const auto design = [](const Study& study, const Ledger& ledger) {
+              return design_for(study, ledger);
+            };
             new (self) Opened(unlocked([&] { return Opened::of(folder, text, design); }));
           },
           nb::arg("catalogue"), nb::arg("text"))
@@ -254,25 +304,34 @@ void bind_study(nb::module_& m) {
           [](const Opened& o, const std::string& format, bool again) {
             const Format as = format_of(format);
             return unlocked([&] {
-              const Design design = again ? design_for(o.study, o.ledger, {.again = true}) : o.design;
-              return design_text(o.study, design, o.ledger.terms(), preview_charge(o.study, design, o.ledger, again), as);
+              const Design design =
+                  again ? design_for(o.study, o.ledger, {.again = true}) : o.design;
+              return design_text(o.study, design, o.ledger.terms(),
+                                 preview_charge(o.study, design, o.ledger, again), as);
             });
           },
           nb::arg("format") = "table", nb::arg("again") = false)
       .def(
           "run",
-          [](Opened& o, bool again, const std::string& request, int threads, std::int64_t memory, const std::filesystem::path& duckdb,
-             bool any_duckdb, const std::filesystem::path& spark, const ProgressCallback& progress, const nb::object& table) {
-            return run(o, again, request, {threads, memory, duckdb, any_duckdb, spark}, progress, table);
+          [](Opened& o, bool again, const std::string& request, int threads, std::int64_t memory,
+             const std::filesystem::path& duckdb, bool any_duckdb,
+             const std::filesystem::path& spark, const ProgressCallback& progress,
+             const nb::object& table) {
+            return run(o, again, request, {threads, memory, duckdb, any_duckdb, spark}, progress,
+                       table);
           },
-          nb::arg("again"), nb::arg("request"), nb::arg("threads"), nb::arg("memory"), nb::arg("duckdb"), nb::arg("any_duckdb"), nb::arg("spark"),
-          nb::arg("progress").none(), nb::arg("table").none());
+          nb::arg("again"), nb::arg("request"), nb::arg("threads"), nb::arg("memory"),
+          nb::arg("duckdb"), nb::arg("any_duckdb"), nb::arg("spark"), nb::arg("progress").none(),
+          nb::arg("table").none());
   nb::class_<Ran>(m, "Run")
       .def_ro("repeated", &Ran::repeated)
       .def_ro("page", &Ran::page)
       .def_ro("models", &Ran::models)
       .def(
-          "text", [](const Ran& r, const std::string& format) { return release_text(r.release, r.head, {}, format_of(format)); },
+          "text",
+          [](const Ran& r, const std::string& format) {
+            return release_text(r.release, r.head, {}, format_of(format));
+          },
           nb::arg("format") = "table");
 }
 

@@ -37,7 +37,8 @@ struct Opened {
   Design design;
 
   using Designer = std::function<Design(const Study&, const Ledger&)>;
-  static Opened of(const std::filesystem::path& folder, const std::string& text, const Designer& design);
+  static Opened of(const std::filesystem::path& folder, const std::string& text,
+                   const Designer& design);
 };
 
 /// The result of a run, with its report.
@@ -64,8 +65,9 @@ struct Reading {
 std::optional<ArrowTable> table_of(const nb::object& rows);
 
 /// Runs `work` with an engine and options, and returns the result with its report.
-using StudyWork = std::function<RunResult(Opened&, const std::function<std::unique_ptr<Engine>()>&, const RunOptions&, const Watcher&)>;
-Ran run_opened(Opened& opened, Callbacks& callbacks, const Reading& reading, RunOptions options, const ProgressCallback& on_progress, const nb::object& rows,
-               const StudyWork& work);
+using StudyWork = std::function<RunResult(Opened&, const std::function<std::unique_ptr<Engine>()>&,
+                                          const RunOptions&, const Watcher&)>;
+Ran run_opened(Opened& opened, Callbacks& callbacks, const Reading& reading, RunOptions options,
+               const ProgressCallback& on_progress, const nb::object& rows, const StudyWork& work);
 
 }  // namespace sotto::python

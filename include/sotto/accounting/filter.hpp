@@ -86,7 +86,8 @@ double slack_share(const GdpBudget& budget, double mu);
 struct Tally {
   Real amount = 0;
   Real delta = 0;
-  std::vector<std::int64_t> used = {};  ///< of a CommittedBudget: how often each part ran; empty if none ran
+  std::vector<std::int64_t> used =
+      {};  ///< of a CommittedBudget: how often each part ran; empty if none ran
 };
 
 namespace accounting_detail {

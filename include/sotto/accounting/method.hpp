@@ -8,13 +8,13 @@
 namespace sotto {
 
 enum class Method {
-  tight,            ///< the best of all methods that apply
-  pld,              ///< the composed privacy loss distribution [Zhu2022], or an exact closed form
-  gdp,              ///< Gaussian DP [Dong2022]: exact for Gaussians, approximate GDP for other plans
-  rdp,              ///< Rényi DP [Mironov2017], best conversion [Canonne2020; Asoodeh2021], best order
-  rdp_classic,      ///< Rényi DP, classical conversion [Mironov2017]
-  moments,          ///< the moments accountant [Abadi2016]: integer orders, classical conversion
-  zcdp,             ///< zero-concentrated DP [Bun2016], conversion of [Canonne2020]
+  tight,        ///< the best of all methods that apply
+  pld,          ///< the composed privacy loss distribution [Zhu2022], or an exact closed form
+  gdp,          ///< Gaussian DP [Dong2022]: exact for Gaussians, approximate GDP for other plans
+  rdp,          ///< Rényi DP [Mironov2017], best conversion [Canonne2020; Asoodeh2021], best order
+  rdp_classic,  ///< Rényi DP, classical conversion [Mironov2017]
+  moments,      ///< the moments accountant [Abadi2016]: integer orders, classical conversion
+  zcdp,         ///< zero-concentrated DP [Bun2016], conversion of [Canonne2020]
   zcdp_classic,     ///< zero-concentrated DP, classical conversion [Bun2016]
   tcdp,             ///< truncated concentrated DP [Bun2018], conversion of [Canonne2020]
   optimal,          ///< optimal composition of equal (ε, δ) steps [Kairouz2015, Thm 3.3]
@@ -35,18 +35,22 @@ enum class Method {
 
 /// The methods of which compare() makes a row each.
 inline constexpr std::array all_methods{
-    Method::pld,  Method::gdp,     Method::rdp, Method::rdp_classic, Method::moments,         Method::zcdp, Method::zcdp_classic,
-    Method::tcdp, Method::optimal, Method::kov, Method::advanced,    Method::advanced_simple, Method::basic};
+    Method::pld,     Method::gdp,  Method::rdp,          Method::rdp_classic,
+    Method::moments, Method::zcdp, Method::zcdp_classic, Method::tcdp,
+    Method::optimal, Method::kov,  Method::advanced,     Method::advanced_simple,
+    Method::basic};
 
 /// The closed forms. compare() leaves them out, but adds `theorem` if the plan's mechanism has a
 /// published bound.
-inline constexpr std::array closed_form_methods{Method::rdp_simple,     Method::rdp_one_order,          Method::zcdp_simple, Method::tcdp_classic,
-                                                Method::moments_closed, Method::moments_closed_epsilon, Method::theorem};
+inline constexpr std::array closed_form_methods{
+    Method::rdp_simple,   Method::rdp_one_order,  Method::zcdp_simple,
+    Method::tcdp_classic, Method::moments_closed, Method::moments_closed_epsilon,
+    Method::theorem};
 
 /// Returns whether the method uses a Rényi curve at one order, which Question::order can fix.
 constexpr bool has_order(Method method) {
-  return method == Method::rdp || method == Method::rdp_classic || method == Method::moments || method == Method::rdp_simple ||
-         method == Method::rdp_one_order;
+  return method == Method::rdp || method == Method::rdp_classic || method == Method::moments ||
+         method == Method::rdp_simple || method == Method::rdp_one_order;
 }
 
 /// Returns the method's name in commands and files: "tight", "pld", "rdp-classic", …

@@ -21,7 +21,8 @@ Plan after_steps(const Plan& plan, std::int64_t steps);
 enum class Spacing { logarithmic, even };
 /// Returns at most `points` ascending step counts from 1 to `most`, both included. Throws
 /// InvalidValue unless most >= 1 and points >= 2.
-std::vector<std::int64_t> step_counts(std::int64_t most, std::size_t points, Spacing spacing = Spacing::logarithmic);
+std::vector<std::int64_t> step_counts(std::int64_t most, std::size_t points,
+                                      Spacing spacing = Spacing::logarithmic);
 
 /// A point of the curve of ε over steps.
 struct StepPoint {
@@ -31,7 +32,8 @@ struct StepPoint {
 
 /// Returns ε at δ after each of the counts. If `progress` is set, it is called after each point
 /// with the number of points done.
-std::vector<StepPoint> epsilon_over_steps(const Plan& plan, Delta delta, const std::vector<std::int64_t>& counts, const Question& question = {},
-                                          const std::function<void(std::size_t done)>& progress = {});
+std::vector<StepPoint> epsilon_over_steps(
+    const Plan& plan, Delta delta, const std::vector<std::int64_t>& counts,
+    const Question& question = {}, const std::function<void(std::size_t done)>& progress = {});
 
 }  // namespace sotto

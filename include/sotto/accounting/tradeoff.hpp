@@ -31,7 +31,8 @@ class Tradeoff {
   /// All answers together take about a second, or at most `seconds` by a clock. Throws
   /// OutsideConditions if no theorem bounds the plan's δ, or if the plan cannot be costed under
   /// `relation`.
-  explicit Tradeoff(const Plan& plan, std::optional<Relation> relation = std::nullopt, std::optional<double> seconds = std::nullopt);
+  explicit Tradeoff(const Plan& plan, std::optional<Relation> relation = std::nullopt,
+                    std::optional<double> seconds = std::nullopt);
 
   /// Returns a bracket of sup{P(E) : Q(E) <= fpr}, the power of the Neyman-Pearson test. It equals
   /// the infimum over a >= 0 of h(a) + a fpr, where h(a) = sup P(E) - a Q(E) is the hockey-stick
@@ -61,7 +62,8 @@ class Tradeoff {
   Relation relation_ = Relation::as_stated;
   std::vector<std::string> notes_;
   Bound advantage_;
-  std::shared_ptr<Curves> curves_;  ///< null if the work limit was reached before they were computed
+  std::shared_ptr<Curves>
+      curves_;  ///< null if the work limit was reached before they were computed
   std::shared_ptr<SharedAllowance> pool_;
   std::shared_ptr<bool> cut_ = std::make_shared<bool>(false);
 };
@@ -75,7 +77,8 @@ struct RenyiRate {
 /// fpr, which uses the Rényi divergence of one order only (true_positive_rate_from_renyi), rounded
 /// up. If `order` is empty, the best order is used. Throws OutsideConditions if no divergence is
 /// known.
-RenyiRate renyi_true_positive_rate(const Plan& plan, double fpr, std::optional<Order> order = std::nullopt);
+RenyiRate renyi_true_positive_rate(const Plan& plan, double fpr,
+                                   std::optional<Order> order = std::nullopt);
 
 /// Returns the largest true-positive rate that (ε, δ)-DP allows at a false-positive rate in [0, 1],
 /// rounded up: min{1, δ + e^ε fpr, 1 - e^-ε (1 - δ - fpr)} [Wasserman2010; Dong2022].

@@ -17,26 +17,30 @@ namespace sotto {
 /// A mechanism on two neighbouring inputs, observed through numbers that are computed from its
 /// output. The measured bounds assume only that outputs are independent.
 struct Suspect {
-  std::string inputs;                                                ///< describes both inputs, such as "0 and 1"
-  std::vector<std::string> numbers;                                  ///< the name of each number, such as "output"
-  std::function<void(bool second, std::span<double> numbers)> draw;  ///< writes the numbers of a fresh output on the first or the second input
+  std::string inputs;                ///< describes both inputs, such as "0 and 1"
+  std::vector<std::string> numbers;  ///< the name of each number, such as "output"
+  std::function<void(bool second, std::span<double> numbers)>
+      draw;  ///< writes the numbers of a fresh output on the first or the second input
 };
 
 /// The size and the confidence of an audit.
 struct AuditOptions {
-  std::int64_t trials = 1'000'000;                  ///< outputs for each input, from 100 to 2^31
-  double confidence = 0.95;                         ///< of each measured bound separately
-  Delta delta = Delta(0);                           ///< ε is measured at this δ
-  Epsilon epsilon = Epsilon(0);                     ///< δ is measured at this ε; at ε = 0 it is the total variation distance
-  std::function<void(double share)> progress = {};  ///< called now and then with the part that is done
+  std::int64_t trials = 1'000'000;  ///< outputs for each input, from 100 to 2^31
+  double confidence = 0.95;         ///< of each measured bound separately
+  Delta delta = Delta(0);           ///< ε is measured at this δ
+  Epsilon epsilon =
+      Epsilon(0);  ///< δ is measured at this ε; at ε = 0 it is the total variation distance
+  std::function<void(double share)> progress =
+      {};  ///< called now and then with the part that is done
 };
 
 /// An event E, and how often it happened among outputs that were not used to choose it.
 struct AuditEvent {
   std::string inputs;
-  std::string what;             ///< the event, such as "output >= 1.25"
-  bool of_second = false;       ///< P is the distribution on the second input and Q that on the first; else P and Q are exchanged
-  std::int64_t hits = 0;        ///< under P
+  std::string what;        ///< the event, such as "output >= 1.25"
+  bool of_second = false;  ///< P is the distribution on the second input and Q that on the first;
+                           ///< else P and Q are exchanged
+  std::int64_t hits = 0;   ///< under P
   std::int64_t false_hits = 0;  ///< under Q
   std::int64_t trials = 0;      ///< of each
   double p_lower = 0;           ///< P(E) is at least this
@@ -84,7 +88,8 @@ struct AuditSubject {
 /// discrete_laplace, randomized_response or exponential. `grid` sets the grid 2^grid of the first
 /// three. For several coordinates the sensitivity lies on one of them, and for Laplace and Gaussian
 /// noise also evenly on all. Throws InvalidValue for any other plan.
-AuditSubject audit_subject(const Plan& leaf, std::optional<int> grid = std::nullopt, std::int64_t coordinates = 1);
+AuditSubject audit_subject(const Plan& leaf, std::optional<int> grid = std::nullopt,
+                           std::int64_t coordinates = 1);
 
 /// The guarantee of one release: upper bounds on ε at δ and on δ at ε.
 struct AuditClaim {

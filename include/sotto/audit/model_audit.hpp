@@ -17,16 +17,18 @@ using Learn = std::function<std::vector<double>(const Examples& examples)>;
 
 /// Options of membership_inference.
 struct ModelAuditOptions {
-  std::int64_t shadows = 16;  ///< the number of shadow models for the likelihood ratio; 0 omits that attack
+  std::int64_t shadows =
+      16;  ///< the number of shadow models for the likelihood ratio; 0 omits that attack
   double delta = 1e-5;
   double confidence = 0.95;
 };
 
 /// The success of one attack that guesses which units were members of the training data.
 struct MembershipInference {
-  std::string attack;    ///< "loss threshold" or "likelihood ratio"
-  double advantage = 0;  ///< the largest true-positive rate less false-positive rate over all thresholds
-  double tpr_at_1 = 0;   ///< the true-positive rate at a false-positive rate of 1 %
+  std::string attack;  ///< "loss threshold" or "likelihood ratio"
+  double advantage =
+      0;  ///< the largest true-positive rate less false-positive rate over all thresholds
+  double tpr_at_1 = 0;  ///< the true-positive rate at a false-positive rate of 1 %
   double tpr_at_10 = 0;
   OneRun bound{};  ///< the lower bound on ε that the guesses prove, under add-remove
 };
@@ -36,13 +38,14 @@ struct MembershipInference {
 /// ratio attack compares each unit's score log(p/(1-p)), p = e^-loss, with normal distributions
 /// that are fitted to shadow models trained with and without the unit [Carlini2022]. Throws
 /// InvalidValue for a pool of fewer than 20 units, or options out of range.
-std::vector<MembershipInference> membership_inference(const Model& model, const Examples& pool, const Learn& learn,
+std::vector<MembershipInference> membership_inference(const Model& model, const Examples& pool,
+                                                      const Learn& learn,
                                                       const ModelAuditOptions& options = {});
 
 /// Options of canary_audit.
 struct CanaryOptions {
   std::int64_t canaries = 1000;  ///< from 20 to 20 000
-  std::int16_t target = 1;       ///< the canaries' target: a class index, or the code of a large number
+  std::int16_t target = 1;  ///< the canaries' target: a class index, or the code of a large number
   double delta = 1e-5;
   double confidence = 0.95;
 };

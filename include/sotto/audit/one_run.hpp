@@ -14,11 +14,13 @@ namespace sotto {
 /// up, where W is binomial (guesses, e^ε/(1 + e^ε)), β = P(W >= right), and α is the largest
 /// P(right > W >= right - i)/i for i from 1 to `records`. Throws InvalidValue unless 0 <= right <=
 /// guesses <= records <= 10^7.
-double one_run_p_value(std::int64_t records, std::int64_t guesses, std::int64_t right, double epsilon, double delta);
+double one_run_p_value(std::int64_t records, std::int64_t guesses, std::int64_t right,
+                       double epsilon, double delta);
 
 /// Returns a lower bound on ε at δ that is wrong with probability at most `doubt`: the largest ε of
 /// a search that the p-value rejects. 0 if nothing is proved.
-double one_run_epsilon(std::int64_t records, std::int64_t guesses, std::int64_t right, double delta, double doubt);
+double one_run_epsilon(std::int64_t records, std::int64_t guesses, std::int64_t right, double delta,
+                       double doubt);
 
 /// The result of an audit in one run.
 struct OneRun {
@@ -34,6 +36,7 @@ struct OneRun {
 /// the lowest, and returns the best bound. It guesses a twentieth of the records, a quarter and all
 /// of them, each with a third of the error probability. The scores may depend on the coins only
 /// through the mechanism's output. Throws InvalidValue unless there is one score for each record.
-OneRun one_run_audit(std::span<const double> scores, const std::vector<bool>& included, double delta, double confidence);
+OneRun one_run_audit(std::span<const double> scores, const std::vector<bool>& included,
+                     double delta, double confidence);
 
 }  // namespace sotto

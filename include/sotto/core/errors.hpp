@@ -38,8 +38,12 @@ enum class Remedy : std::uint32_t {
   known_duckdb = 1U << 21U,    ///< install the DuckDB that sotto knows, or set Limits::duckdb to it
 };
 
-constexpr Remedy operator|(Remedy a, Remedy b) { return static_cast<Remedy>(static_cast<std::uint32_t>(a) | static_cast<std::uint32_t>(b)); }
-constexpr bool includes(Remedy all, Remedy one) { return (static_cast<std::uint32_t>(all) & static_cast<std::uint32_t>(one)) != 0; }
+constexpr Remedy operator|(Remedy a, Remedy b) {
+  return static_cast<Remedy>(static_cast<std::uint32_t>(a) | static_cast<std::uint32_t>(b));
+}
+constexpr bool includes(Remedy all, Remedy one) {
+  return (static_cast<std::uint32_t>(all) & static_cast<std::uint32_t>(one)) != 0;
+}
 
 /// The base of errors that may name a remedy.
 class Remediable {
@@ -58,13 +62,15 @@ class Remediable {
 /// range.
 class InvalidValue : public std::invalid_argument, public Remediable {
  public:
-  explicit InvalidValue(const std::string& what, Remedy remedy = Remedy::none) : std::invalid_argument(what), Remediable(remedy) {}
+  explicit InvalidValue(const std::string& what, Remedy remedy = Remedy::none)
+      : std::invalid_argument(what), Remediable(remedy) {}
 };
 
 /// The error for the text of a plan that does not parse. `column` counts bytes from 1.
 class ParseError : public std::invalid_argument {
  public:
-  ParseError(const std::string& what, std::size_t column) : std::invalid_argument(what), column_(column) {}
+  ParseError(const std::string& what, std::size_t column)
+      : std::invalid_argument(what), column_(column) {}
   [[nodiscard]] std::size_t column() const { return column_; }
 
  private:
@@ -75,7 +81,8 @@ class ParseError : public std::invalid_argument {
 /// condition and an alternative.
 class OutsideConditions : public std::domain_error, public Remediable {
  public:
-  explicit OutsideConditions(const std::string& what, Remedy remedy = Remedy::none) : std::domain_error(what), Remediable(remedy) {}
+  explicit OutsideConditions(const std::string& what, Remedy remedy = Remedy::none)
+      : std::domain_error(what), Remediable(remedy) {}
 };
 
 }  // namespace sotto

@@ -151,8 +151,8 @@ class Examples::Builder {
 /// number of threads. Uses memory and scratch of `limits`.
 /// Throws EngineError, and InvalidValue if the query does not fit the columns.
 Examples read_examples(Engine& engine, const std::vector<Column>& columns,
-                       const ExampleQuery& query, const BoundingKey& key,
-                       const Limits& limits = {}, const Progress& progress = {});
+                       const ExampleQuery& query, const BoundingKey& key, const Limits& limits = {},
+                       const Progress& progress = {});
 
 /// A matrix in memory, row by row, with one scale for each column.
 struct Matrix {

@@ -20,16 +20,18 @@ ClippingKind parse_clipping(const std::string& name);
 /// [Andrew2021]. Each step measures the share of gradients within the norm, under separate noise.
 struct AdaptiveClipping {
   double quantile = 0.5;
-  double rate = 0.2;    ///< norm ← norm · e^(-rate (share - quantile)), share: gradients within the norm
-  double noise = 10.0;  ///< standard deviation of the noise on Σ (1 if within the norm, else 0) - 1/2
+  double rate =
+      0.2;  ///< norm ← norm · e^(-rate (share - quantile)), share: gradients within the norm
+  double noise =
+      10.0;  ///< standard deviation of the noise on Σ (1 if within the norm, else 0) - 1/2
   friend bool operator==(const AdaptiveClipping&, const AdaptiveClipping&) = default;
 };
 
 /// How gradients are clipped. All of it is public.
 struct Clipping {
   ClippingKind kind = ClippingKind::flat;
-  double norm = 1;                                          ///< exact bound on the L2 norm of a unit's clipped gradient
-  double stability = 0.01;                                  ///< read by automatic clipping only
+  double norm = 1;          ///< exact bound on the L2 norm of a unit's clipped gradient
+  double stability = 0.01;  ///< read by automatic clipping only
   std::optional<AdaptiveClipping> adaptive = std::nullopt;  ///< allowed with flat clipping only
   friend bool operator==(const Clipping&, const Clipping&) = default;
 };

@@ -21,11 +21,17 @@ LossKind parse_loss(const std::string& name);
 /// A loss of the outputs z of a model at a target y.
 struct LossFunction {
   LossKind kind = LossKind::logistic;
-  double bend = 0.1;  ///< where huber becomes linear, in units of the scaled target; read by huber only
+  double bend =
+      0.1;  ///< where huber becomes linear, in units of the scaled target; read by huber only
 
-  [[nodiscard]] bool is_of_classes() const { return kind == LossKind::logistic || kind == LossKind::squared_hinge || kind == LossKind::softmax; }
+  [[nodiscard]] bool is_of_classes() const {
+    return kind == LossKind::logistic || kind == LossKind::squared_hinge ||
+           kind == LossKind::softmax;
+  }
   /// Returns how many outputs a model needs: one per class for softmax, else one.
-  [[nodiscard]] std::size_t outputs(std::size_t classes) const { return kind == LossKind::softmax ? classes : 1; }
+  [[nodiscard]] std::size_t outputs(std::size_t classes) const {
+    return kind == LossKind::softmax ? classes : 1;
+  }
   /// Returns a Lipschitz constant: an upper bound on the norm of the derivative by the outputs, for
   /// every target. Infinite if the loss is not Lipschitz.
   [[nodiscard]] double lipschitz() const;

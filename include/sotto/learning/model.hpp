@@ -30,8 +30,9 @@ class ExactSum {
   /// Returns the sum of every coordinate.
   [[nodiscard]] std::span<const std::int64_t> totals();
 
-  std::int64_t units = 0;    ///< the number of units added
-  std::int64_t clipped = 0;  ///< the number of units whose gradient was longer than the clipping norm
+  std::int64_t units = 0;  ///< the number of units added
+  std::int64_t clipped =
+      0;  ///< the number of units whose gradient was longer than the clipping norm
 
  private:
   void fold();
@@ -72,13 +73,17 @@ class Model {
    public:
     virtual ~Prepared() = default;
     /// Adds the clipped gradient of each unit to `sum`.
-    virtual void add(const Examples& examples, std::span<const std::uint32_t> units, const Clipping& clipping, ExactSum& sum) const = 0;
+    virtual void add(const Examples& examples, std::span<const std::uint32_t> units,
+                     const Clipping& clipping, ExactSum& sum) const = 0;
     /// Writes an upper bound on the norm of each unit's gradient before clipping.
-    virtual void norms(const Examples& examples, std::span<const std::uint32_t> units, std::span<double> norms) const = 0;
+    virtual void norms(const Examples& examples, std::span<const std::uint32_t> units,
+                       std::span<double> norms) const = 0;
     /// Writes the outputs of consecutive rows from `first` on, row by row; `outputs` says how many.
-    virtual void outputs(const Examples& examples, std::size_t first, std::span<double> outputs) const = 0;
+    virtual void outputs(const Examples& examples, std::size_t first,
+                         std::span<double> outputs) const = 0;
   };
-  [[nodiscard]] virtual std::unique_ptr<Prepared> prepare(std::span<const double> parameters) const = 0;
+  [[nodiscard]] virtual std::unique_ptr<Prepared> prepare(
+      std::span<const double> parameters) const = 0;
 };
 
 /// A linear model z = Wx + b: logistic, linear and softmax regression, support vector machines. Its

@@ -98,7 +98,8 @@ std::string print(const Network& network);
 Network parse_network(const std::string& text);
 
 /// Returns dense layers width → hidden … → outputs, with the activation after each hidden layer.
-Network multilayer_perceptron(std::size_t width, const std::vector<std::size_t>& hidden, const NetworkLayer& activation, const LossFunction& loss,
+Network multilayer_perceptron(std::size_t width, const std::vector<std::size_t>& hidden,
+                              const NetworkLayer& activation, const LossFunction& loss,
                               std::size_t classes);
 /// Returns two convolutions with tanh and max pooling, then one hidden layer of 32 [Papernot2021].
 /// For 28 x 28 images and 10 classes it has 26,010 parameters.

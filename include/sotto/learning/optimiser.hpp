@@ -51,8 +51,9 @@ struct Optimiser {
   StepSizes sizes = StepSizes::constant;
   double momentum = 0.9;
   double beta2 = 0.999;
-  double l2 = 0;                                ///< λ of the penalty λ|θ|²/2, which does not depend on data
-  std::optional<Region> region = std::nullopt;  ///< parameters are projected onto it after each step
+  double l2 = 0;  ///< λ of the penalty λ|θ|²/2, which does not depend on data
+  std::optional<Region> region =
+      std::nullopt;  ///< parameters are projected onto it after each step
   Averaging averaging = Averaging::none;
   friend bool operator==(const Optimiser&, const Optimiser&) = default;
 };
@@ -61,15 +62,16 @@ struct Optimiser {
 struct Iterate {
   std::int64_t step = 0;
   std::vector<double> parameters;
-  std::vector<double> mean = {};   ///< mean of the iterates; empty without averaging
-  std::vector<double> first = {};  ///< first moment; empty for plain SGD
+  std::vector<double> mean = {};    ///< mean of the iterates; empty without averaging
+  std::vector<double> first = {};   ///< first moment; empty for plain SGD
   std::vector<double> second = {};  ///< second moment; empty unless Adam
-  double norm = 0;  ///< the clipping norm under adaptive clipping; else 0
+  double norm = 0;                  ///< the clipping norm under adaptive clipping; else 0
   friend bool operator==(const Iterate&, const Iterate&) = default;
 };
 
 /// Takes one of `steps` steps along this gradient.
-void advance(Iterate& iterate, const Optimiser& optimiser, std::int64_t steps, std::span<const double> gradient);
+void advance(Iterate& iterate, const Optimiser& optimiser, std::int64_t steps,
+             std::span<const double> gradient);
 /// Returns the parameters to release: the last iterate or the mean, by `optimiser.averaging`.
 const std::vector<double>& learned(const Iterate& iterate, const Optimiser& optimiser);
 

@@ -53,8 +53,8 @@ class Sampler {
   [[nodiscard]] std::vector<std::uint32_t> start(std::uint64_t step, Stream& stream) const;
   /// Appends to `batch` the units of one block that are in the batch of `step`, in ascending order.
   /// `started` is what start() returned for the step.
-  void draw(std::uint64_t step, std::size_t block, const std::vector<std::uint32_t>& started, Stream& stream,
-            std::vector<std::uint32_t>& batch) const;
+  void draw(std::uint64_t step, std::size_t block, const std::vector<std::uint32_t>& started,
+            Stream& stream, std::vector<std::uint32_t>& batch) const;
 
  private:
   Sampling sampling_;

@@ -23,9 +23,9 @@ namespace sotto {
 /// along the same line through the origin: points on an exact line y = ax + b still determine it.
 struct SufficientStatistics {
   std::size_t width;
-  double norm;                   ///< norm of a unit; with row_norm(features, true) no single row is scaled down
+  double norm;  ///< norm of a unit; with row_norm(features, true) no single row is scaled down
   std::int64_t rows_a_unit = 1;  ///< a unit with more rows is scaled down
-  double noise = 1;              ///< σ: the noise on each number has standard deviation noise · sensitivity
+  double noise = 1;  ///< σ: the noise on each number has standard deviation noise · sensitivity
   Relation relation = Relation::add_remove;
 };
 
@@ -60,11 +60,13 @@ struct Coefficient {
   Bound of_population;
 };
 struct LinearFit {
-  std::vector<double> parameters;         ///< `width` weights and the intercept, as those of a linear model
+  std::vector<double>
+      parameters;  ///< `width` weights and the intercept, as those of a linear model
   std::vector<Coefficient> coefficients;  ///< the same numbers with their intervals
   double lift = 0;                        ///< largest amount added to an eigenvalue of XᵀX
   std::vector<double> penalty;            ///< the matrix added to XᵀX, row by row
-  double residual;                        ///< root mean squared residual, estimated from the released numbers; 0 if noise hides it
+  double residual;  ///< root mean squared residual, estimated from the released numbers; 0 if noise
+                    ///< hides it
 };
 /// Returns (XᵀX + penalty)⁻¹ Xᵀy. The penalty is the smallest matrix that raises every eigenvalue
 /// of the noisy XᵀX to s(√d + 2), for noise of standard deviation s; the noise on Xᵀy seldom

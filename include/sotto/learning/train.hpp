@@ -23,7 +23,8 @@ struct Training {
   Sampling sampling = FullBatch{};
   std::int64_t steps = 100;
   Clipping clipping = {};
-  double noise = 1;  ///< σ: the noise on each coordinate of the sum has standard deviation noise · clipping.norm
+  double noise = 1;  ///< σ: the noise on each coordinate of the sum has standard deviation noise ·
+                     ///< clipping.norm
   double batch = 1;  ///< divisor of the noisy sum: a public number, never counted from data
   Optimiser optimiser = {};
   Relation relation = Relation::add_remove;
@@ -74,7 +75,8 @@ class Trainer {
   /// The examples must outlive the trainer. Throws InvalidValue for settings out of range. With
   /// several ranks every rank throws it if shards overlap, leave a gap or cut a block, or if ranks
   /// differ in their settings or in their kind of processor, which may round differently.
-  Trainer(std::shared_ptr<const Model> model, const Examples& examples, const Training& training, const Resources& resources = {});
+  Trainer(std::shared_ptr<const Model> model, const Examples& examples, const Training& training,
+          const Resources& resources = {});
   ~Trainer();
   /// Continues from a checkpoint. Its parameters contain the noise of the steps so far; later steps
   /// draw fresh noise. Throws InvalidValue if the checkpoint belongs to another training.
@@ -94,7 +96,8 @@ class Trainer {
   void step(std::span<const double> noisy_sum);
   [[nodiscard]] bool done() const;
   [[nodiscard]] const Iterate& iterate() const;
-  [[nodiscard]] const std::vector<double>& parameters() const;  ///< to release, as learned() in optimiser.hpp returns them
+  [[nodiscard]] const std::vector<double>& parameters()
+      const;  ///< to release, as learned() in optimiser.hpp returns them
 
  private:
   struct State;
@@ -103,7 +106,8 @@ class Trainer {
 
 /// Takes all steps and calls `on_step` after each; if it returns false, the training stops. Returns
 /// the state after the last step taken.
-Iterate train(const std::shared_ptr<const Model>& model, const Examples& examples, const Training& training, const Resources& resources = {},
+Iterate train(const std::shared_ptr<const Model>& model, const Examples& examples,
+              const Training& training, const Resources& resources = {},
               const std::function<bool(const Iterate&)>& on_step = {});
 
 }  // namespace sotto

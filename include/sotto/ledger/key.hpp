@@ -43,6 +43,7 @@ class SigningKey {
 
 /// Returns whether `signature` is a signature of the bytes by the owner of the public key. Returns
 /// false, and does not throw, for text that is not a signature or not a key.
-bool is_signed(const std::string& bytes, const std::string& signature, const std::string& public_key);
+bool is_signed(const std::string& bytes, const std::string& signature,
+               const std::string& public_key);
 
 }  // namespace sotto

@@ -32,7 +32,8 @@ namespace sotto {
 /// ledger is left as it was.
 class LedgerError : public std::runtime_error, public Remediable {
  public:
-  explicit LedgerError(const std::string& what, Remedy remedy = Remedy::none) : std::runtime_error(what), Remediable(remedy) {}
+  explicit LedgerError(const std::string& what, Remedy remedy = Remedy::none)
+      : std::runtime_error(what), Remediable(remedy) {}
 };
 
 /// The call failed, but a charge of the request is in the ledger, or may be. It stays there.
@@ -60,7 +61,8 @@ class RequestClosed : public ChargeStays {
 /// The budget does not cover the event. Nothing was charged. missing() is the shortfall.
 class BudgetRefused : public std::runtime_error {
  public:
-  BudgetRefused(const std::string& what, Charge missing) : std::runtime_error(what), missing_(missing) {}
+  BudgetRefused(const std::string& what, Charge missing)
+      : std::runtime_error(what), missing_(missing) {}
   [[nodiscard]] Charge missing() const { return missing_; }
 
  private:
@@ -69,25 +71,29 @@ class BudgetRefused : public std::runtime_error {
 
 /// The terms of a ledger: fixed when it is created, hashed into its founding entry.
 struct Terms {
-  std::string name;   ///< name of the data
-  std::string unit;   ///< privacy unit, which the guarantee protects: "row", or a column such as "person"
+  std::string name;  ///< name of the data
+  std::string
+      unit;  ///< privacy unit, which the guarantee protects: "row", or a column such as "person"
   Relation relation;  ///< add_remove, replace_one or zero_out
   Budget budget;
-  std::string unit_type = {};  ///< type of the unit's column, such as "integer"; "row" for rows; empty if not stated
-  std::string source = {};     ///< canonical identity of the data source; empty if not stated
+  std::string unit_type =
+      {};  ///< type of the unit's column, such as "integer"; "row" for rows; empty if not stated
+  std::string source = {};  ///< canonical identity of the data source; empty if not stated
 };
 
 /// One charge, as the ledger holds it.
 struct Entry {
-  std::int64_t number;  ///< position in the chain, which also holds other records: it grows and may skip
-  std::string time;     ///< UTC
-  std::string request;  ///< id of the request that was charged; the ledger has at most one entry for it
+  std::int64_t
+      number;  ///< position in the chain, which also holds other records: it grows and may skip
+  std::string time;  ///< UTC
+  std::string
+      request;  ///< id of the request that was charged; the ledger has at most one entry for it
   std::string content;  ///< digest of the question
   std::string plan;     ///< the event, as text
   Charge cost;
-  std::string hash;                            ///< hash of this entry and of the hash of the record before it
-  std::string who = {};                        ///< user who ran the request; in a database the role
-  std::string title = {};                      ///< title of the study
+  std::string hash;        ///< hash of this entry and of the hash of the record before it
+  std::string who = {};    ///< user who ran the request; in a database the role
+  std::string title = {};  ///< title of the study
   std::vector<std::string> measurements = {};  ///< digests that identify single measurements
 };
 
@@ -133,13 +139,19 @@ struct Repair {
 
 /// How a ledger is created or opened.
 struct LedgerOptions {
-  std::string key = {};      ///< file of the signing key; empty: default_key(place). Reading needs no key
-  std::string witness = {};  ///< keeper of the heads outside: a file to append to, or "|COMMAND"; empty: no witness
-  std::chrono::milliseconds patience = std::chrono::seconds(30);  ///< longest wait for other writers
-  std::string writer = {};                                        ///< create: database role that may read and append, and nothing else
-  std::vector<std::string> writer_keys = {};                      ///< create: public keys of other writers, who may charge, too
-  std::string unit_type = {}, source = {};                        ///< import: terms that a ledger of version 1 does not state
-  bool read_only = false;  ///< open: opens a file for reading only; every call that would write throws LedgerError
+  std::string key =
+      {};  ///< file of the signing key; empty: default_key(place). Reading needs no key
+  std::string witness =
+      {};  ///< keeper of the heads outside: a file to append to, or "|COMMAND"; empty: no witness
+  std::chrono::milliseconds patience =
+      std::chrono::seconds(30);  ///< longest wait for other writers
+  std::string writer = {};  ///< create: database role that may read and append, and nothing else
+  std::vector<std::string> writer_keys =
+      {};  ///< create: public keys of other writers, who may charge, too
+  std::string unit_type = {},
+              source = {};  ///< import: terms that a ledger of version 1 does not state
+  bool read_only = false;   ///< open: opens a file for reading only; every call that would write
+                            ///< throws LedgerError
 };
 
 /// Returns the default path of a ledger file's key: "people.key" for "people.sotto". Throws
@@ -163,7 +175,8 @@ class Ledger {
 
   /// Creates a ledger and, unless the key file exists, its key. Throws LedgerError if the place has
   /// a ledger already, and InvalidValue if `options` names a writer for a file, which has no roles.
-  static Ledger create(const std::string& place, const Terms& terms, const LedgerOptions& options = {});
+  static Ledger create(const std::string& place, const Terms& terms,
+                       const LedgerOptions& options = {});
   /// Opens a ledger. Throws LedgerError, and changes nothing, if the place has no ledger. The key
   /// is read at the first call that signs.
   static Ledger open(const std::string& place, const LedgerOptions& options = {});
@@ -184,7 +197,8 @@ class Ledger {
   /// the budget does not cover the event, and OutsideConditions if the event has no cost in the
   /// budget's currency or has another relation. `at` is the δ at which an ApproximateBudget charges
   /// the event, or its slack under a GdpBudget, as in Filter::admit.
-  Receipt charge(const std::string& request, const std::string& content, const Plan& event, std::optional<Delta> at = std::nullopt);
+  Receipt charge(const std::string& request, const std::string& content, const Plan& event,
+                 std::optional<Delta> at = std::nullopt);
   /// A request for a charge.
   struct ChargeRequest {
     std::string request;  ///< id
@@ -194,7 +208,8 @@ class Ledger {
     std::string who = {};  ///< empty: the user of this process; a database writes its role
     std::string title = {};
     std::vector<std::string> measurements = {};
-    bool again = false;  ///< if the id was charged before, charges "request/2", "request/3", … instead
+    bool again =
+        false;  ///< if the id was charged before, charges "request/2", "request/3", … instead
   };
   /// Charges all of these requests in one transaction, or none of them.
   std::vector<Receipt> charge(const std::vector<ChargeRequest>& requests);
@@ -261,7 +276,8 @@ class Ledger {
   [[nodiscard]] std::string export_text(bool unverified = false) const;
   /// Creates a ledger, a file or a database, from the text of an export. Throws LedgerError if the
   /// text is not, byte for byte, the export of a sound ledger.
-  static Ledger import(const std::string& place, const std::string& text, const LedgerOptions& options = {});
+  static Ledger import(const std::string& place, const std::string& text,
+                       const LedgerOptions& options = {});
 
  private:
   class Writer;

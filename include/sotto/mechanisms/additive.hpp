@@ -1,4 +1,5 @@
-// Noise added to numbers: the value that is released and the plan event it costs come from one object.
+// Noise added to numbers: the value that is released and the plan event it costs come from one
+// object.
 #pragma once
 
 #include <optional>
@@ -58,7 +59,9 @@ class Additive {
   /// The largest magnitude of a release, 2^53 grid steps.
   [[nodiscard]] double limit() const { return noise_.limit(); }
   /// Whether a release is at ±limit(), because the value or the noise was too large for the grid.
-  [[nodiscard]] bool saturates(double released) const { return released >= limit() || released <= -limit(); }
+  [[nodiscard]] bool saturates(double released) const {
+    return released >= limit() || released <= -limit();
+  }
   /// Returns a bound on the distance between a release and the value that holds with this
   /// probability, rounding to the grid included.
   [[nodiscard]] double margin(double probability) const;
@@ -69,7 +72,8 @@ class Additive {
     RoundedNoise noise;
     double bend;
   };
-  explicit Additive(Parts parts) : event_(std::move(parts.event)), noise_(parts.noise), bend_(parts.bend) {}
+  explicit Additive(Parts parts)
+      : event_(std::move(parts.event)), noise_(parts.noise), bend_(parts.bend) {}
   static Parts make(const Plan& leaf, std::optional<int> grid);
 
   Plan event_;
@@ -80,8 +84,12 @@ class Additive {
 /// These functions return the mechanism with the least noise for a guarantee. Every parameter is
 /// rounded to the safe side.
 Additive laplace_for(Epsilon epsilon, double l1);
-enum class GaussianRule { analytic, classical };  ///< classical: [Dwork2014], ε <= 1 only, with more noise
-Additive gaussian_for(Epsilon epsilon, Delta delta, double l2, GaussianRule rule = GaussianRule::analytic);
+enum class GaussianRule {
+  analytic,
+  classical
+};  ///< classical: [Dwork2014], ε <= 1 only, with more noise
+Additive gaussian_for(Epsilon epsilon, Delta delta, double l2,
+                      GaussianRule rule = GaussianRule::analytic);
 Additive gaussian_for_zcdp(double rho, double l2);
 Additive gaussian_for_renyi(Order order, double epsilon, double l2);
 /// Returns the mechanism of a plan's leaf after calibration of its holes: for `100 * gaussian(?)`

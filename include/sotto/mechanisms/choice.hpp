@@ -1,4 +1,5 @@
-// Mechanisms whose output is one of finitely many: randomized response, and selection by the exponential mechanism.
+// Mechanisms whose output is one of finitely many: randomized response, and selection by the
+// exponential mechanism.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +12,8 @@
 
 namespace sotto {
 
-/// The truth with probability p, each of the k - 1 other values with (1 - p)/(k - 1), exactly, where p is the double as it is.
+/// The truth with probability p, each of the k - 1 other values with (1 - p)/(k - 1), exactly,
+/// where p is the double as it is.
 class Respondent {
  public:
   explicit Respondent(double p, std::int64_t k = 2);
@@ -25,7 +27,8 @@ class Respondent {
   [[nodiscard]] double p() const { return p_; }
   [[nodiscard]] std::int64_t values() const { return k_; }
 
-  /// From counts of responses, for each value an unbiased estimate of how many respondents have it; it may be negative.
+  /// From counts of responses, for each value an unbiased estimate of how many respondents have it;
+  /// it may be negative.
   [[nodiscard]] std::vector<double> estimate(std::span<const std::int64_t> responses) const;
   /// The standard deviation of each estimate at most, for n respondents.
   [[nodiscard]] double deviation(double n) const;
@@ -36,7 +39,8 @@ class Respondent {
   Plan event_;
 };
 
-/// Selection: an index with probability in proportion to e^(ε score/(2Δ)), exactly; Δ is what one unit changes any score by.
+/// Selection: an index with probability in proportion to e^(ε score/(2Δ)), exactly; Δ is what one
+/// unit changes any score by.
 class Selection {
  public:
   Selection(Epsilon epsilon, double sensitivity);

@@ -21,8 +21,9 @@ class Real {
   /// The double itself, exactly; the whole line for an infinity or a NaN.
   constexpr Real(double x)
       : high_(x - x == 0 ? x : 0),
-        radius_(x - x == 0 ? 0 : std::numeric_limits<double>::infinity()) {}  // NOLINT(google-explicit-constructor): a double is a real number
-  constexpr Real(int x) : high_(x) {}                                         // NOLINT(google-explicit-constructor): so is an int
+        radius_(x - x == 0 ? 0 : std::numeric_limits<double>::infinity()) {
+  }  // NOLINT(google-explicit-constructor): a double is a real number
+  constexpr Real(int x) : high_(x) {}  // NOLINT(google-explicit-constructor): so is an int
   /// The ball with the centre `high + low`.
   static Real ball(double high, double low, double radius);
   /// A ball that holds both, with a centre that is a double.

@@ -16,10 +16,11 @@ constexpr Hole operator/(Hole h, double divisor) { return {h.factor / divisor}; 
 /// A number or a hole.
 class Parameter {
  public:
-  constexpr Parameter() = default;                                   // 0, until the parser reads it
-  constexpr Parameter(double value) : value_(value) {}               // NOLINT(google-explicit-constructor)
-  constexpr Parameter(int value) : value_(value) {}                  // NOLINT(google-explicit-constructor)
-  constexpr Parameter(Hole h) : value_(h.factor), is_hole_(true) {}  // NOLINT(google-explicit-constructor)
+  constexpr Parameter() = default;                      // 0, until the parser reads it
+  constexpr Parameter(double value) : value_(value) {}  // NOLINT(google-explicit-constructor)
+  constexpr Parameter(int value) : value_(value) {}     // NOLINT(google-explicit-constructor)
+  constexpr Parameter(Hole h)
+      : value_(h.factor), is_hole_(true) {}  // NOLINT(google-explicit-constructor)
 
   [[nodiscard]] constexpr bool is_hole() const { return is_hole_; }
   /// The number. Not to be called for a hole.

@@ -61,7 +61,8 @@ struct Catastrophe {
   Parameter eps, delta;
 };
 
-// --- Leaves: learning without a trusted curator. docs/theory/federated.md has the mechanisms and costs. ---
+// --- Leaves: learning without a trusted curator. docs/theory/federated.md has the mechanisms and
+// costs. ---
 
 /// A sum to which every party adds Gaussian noise of standard deviation sigma. The noise of at
 /// least `honest` parties is in the sum and unknown to the attacker.
@@ -141,9 +142,11 @@ struct AnyNode;
 
 /// A node of a plan: any of the types above. A new leaf is added before the operators, with its
 /// parameters in src/plan/fields.hpp and its cost in src/accounting/leaves.
-using Node = std::variant<Gaussian, Laplace, DiscreteGaussian, DiscreteLaplace, RandomizedResponse, Arsinh, Staircase, Exponential, Catastrophe,
-                          AggregatedGaussian, GopaComplete, GopaConnected, GopaRandom, Shuffle, RingSum, RingHistogram, WalkSum, WalkSgd, Pure,
-                          Approx, Rdp, Zcdp, Tcdp, Gdp, Repeat, Sum, Parallel, Poisson, WithoutReplacement, Group>;
+using Node = std::variant<Gaussian, Laplace, DiscreteGaussian, DiscreteLaplace, RandomizedResponse,
+                          Arsinh, Staircase, Exponential, Catastrophe, AggregatedGaussian,
+                          GopaComplete, GopaConnected, GopaRandom, Shuffle, RingSum, RingHistogram,
+                          WalkSum, WalkSgd, Pure, Approx, Rdp, Zcdp, Tcdp, Gdp, Repeat, Sum,
+                          Parallel, Poisson, WithoutReplacement, Group>;
 template <class T, class Kinds>
 inline constexpr bool is_one_of = false;
 template <class T, class... Kinds>
@@ -213,20 +216,32 @@ const T* Plan::as() const {
 
 // --- Functions that make plans, in the notation of the text ---
 
-inline Plan gaussian(Parameter sigma, Parameter sensitivity = 1) { return Gaussian{sigma, sensitivity}; }
+inline Plan gaussian(Parameter sigma, Parameter sensitivity = 1) {
+  return Gaussian{sigma, sensitivity};
+}
 inline Plan laplace(Parameter b, Parameter sensitivity = 1) { return Laplace{b, sensitivity}; }
-inline Plan discrete_gaussian(Parameter sigma, Parameter sensitivity = 1) { return DiscreteGaussian{sigma, sensitivity}; }
-inline Plan discrete_laplace(Parameter b, Parameter sensitivity = 1) { return DiscreteLaplace{b, sensitivity}; }
+inline Plan discrete_gaussian(Parameter sigma, Parameter sensitivity = 1) {
+  return DiscreteGaussian{sigma, sensitivity};
+}
+inline Plan discrete_laplace(Parameter b, Parameter sensitivity = 1) {
+  return DiscreteLaplace{b, sensitivity};
+}
 inline Plan randomized_response(Parameter p, Parameter k = 2) { return RandomizedResponse{p, k}; }
-inline Plan arsinh(Parameter rho, Parameter a, Parameter sensitivity = 1) { return Arsinh{rho, a, sensitivity}; }
-inline Plan staircase(Parameter eps, Parameter sensitivity = 1) { return Staircase{eps, sensitivity}; }
+inline Plan arsinh(Parameter rho, Parameter a, Parameter sensitivity = 1) {
+  return Arsinh{rho, a, sensitivity};
+}
+inline Plan staircase(Parameter eps, Parameter sensitivity = 1) {
+  return Staircase{eps, sensitivity};
+}
 inline Plan exponential(Parameter eps) { return Exponential{eps}; }
 inline Plan catastrophe(Parameter eps, Parameter delta) { return Catastrophe{eps, delta}; }
 inline Plan aggregated_gaussian(Parameter sigma, Parameter honest, Parameter sensitivity = 1) {
   return AggregatedGaussian{sigma, honest, sensitivity};
 }
 inline Plan shuffle(Parameter eps, Parameter users) { return Shuffle{eps, users}; }
-inline Plan ring_sum(Parameter sigma, Parameter sensitivity = 1) { return RingSum{sigma, sensitivity}; }
+inline Plan ring_sum(Parameter sigma, Parameter sensitivity = 1) {
+  return RingSum{sigma, sensitivity};
+}
 inline Plan pure(Parameter eps) { return Pure{eps}; }
 inline Plan approx(Parameter eps, Parameter delta) { return Approx{eps, delta}; }
 inline Plan rdp(Parameter alpha, Parameter eps) { return Rdp{alpha, eps}; }

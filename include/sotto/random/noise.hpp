@@ -52,15 +52,16 @@ class RoundedNoise {
 
  private:
   [[nodiscard]] random_detail::Rounding rounding(double value) const;
-  [[nodiscard, gnu::cold, gnu::noinline]] double finish(double value, std::uint64_t word, Random& random) const;
+  [[nodiscard, gnu::cold, gnu::noinline]] double finish(double value, std::uint64_t word,
+                                                        Random& random) const;
 
   NoiseKind kind_;
   double scale_;
   int grid_;
   double bend_ = 0;  // A of arsinh noise; 0 for other noise
   const random_detail::Table* table_;
-  double step_;       // 2^grid
-  double per_step_;   // 2^-grid
+  double step_;      // 2^grid
+  double per_step_;  // 2^-grid
   // half a unit of the noise's last bit, in steps (rounding.hpp); infinite for arsinh
   double half_unit_;
   // doubles decide the rounding of a sum that is closer to a multiple than this (rounding.hpp)

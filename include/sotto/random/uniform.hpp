@@ -19,7 +19,8 @@ bool bernoulli(std::uint64_t numerator, std::uint64_t denominator, Random& rando
 bool bernoulli(double p, Random& random = Random::here());
 /// Returns true with probability e^-γ for γ = numerator/denominator, by whole numbers only
 /// [Canonne2020]. Throws InvalidValue if the denominator is 0.
-bool bernoulli_exp(std::uint64_t numerator, std::uint64_t denominator, Random& random = Random::here());
+bool bernoulli_exp(std::uint64_t numerator, std::uint64_t denominator,
+                   Random& random = Random::here());
 
 /// An exponent γ = rate · (high - low) / unit of the exact values of the doubles, which are finite,
 /// with high >= low, rate > 0 and unit > 0.

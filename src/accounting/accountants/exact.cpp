@@ -7,17 +7,17 @@
 #include <limits>
 #include <vector>
 
-#include "accounting/events/dominating_part.hpp"
-#include "accounting/events/events.hpp"
 #include "accounting/api/amplification.hpp"
 #include "accounting/api/composition.hpp"
 #include "accounting/api/pld.hpp"
-#include "sotto/core/decimal.hpp"
-#include "sotto/core/errors.hpp"
+#include "accounting/events/dominating_part.hpp"
+#include "accounting/events/events.hpp"
 #include "numerics/api/elementary.hpp"
-#include "sotto/plan/text.hpp"
 #include "privacy/api/gaussian.hpp"
 #include "privacy/api/pure.hpp"
+#include "sotto/core/decimal.hpp"
+#include "sotto/core/errors.hpp"
+#include "sotto/plan/text.hpp"
 
 namespace sotto {
 namespace {
@@ -33,25 +33,33 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 // integral of the PLD accountant is as good, and its cost does not grow with the number.
 constexpr std::int64_t longest_sum = 2000;
 
-ExactProfile make_profile(Profile profile, const Plan& plan, const std::string& theorem, const std::string& reference, std::vector<Condition> conditions) {
-  return {std::move(profile), Derivation{print(plan), theorem, reference, std::move(conditions), "the whole curve δ(ε)", {}}};
+ExactProfile make_profile(Profile profile, const Plan& plan, const std::string& theorem,
+                          const std::string& reference, std::vector<Condition> conditions) {
+  return {std::move(profile),
+          Derivation{
+              print(plan), theorem, reference, std::move(conditions), "the whole curve δ(ε)", {}}};
 }
 
 // Gaussians only: μ² adds [Dong2022], and the profile is exact [Balle2018a].
-std::optional<ExactProfile> gaussians(const Plan& plan, const std::vector<Event>& events, Side side) {
+std::optional<ExactProfile> gaussians(const Plan& plan, const std::vector<Event>& events,
+                                      Side side) {
   Real total = 0;
   for (const Event& event : events) {
     const auto one = event.leaf == nullptr ? std::nullopt : event.leaf->squared_mu(side);
     if (!one) return std::nullopt;
     total += real(event.count) * *one;
   }
-  if (total.upper() == 0) return make_profile(pure_profile(0), plan, "nothing is revealed", "Dong2022", {});
+  if (total.upper() == 0)
+    return make_profile(pure_profile(0), plan, "nothing is revealed", "Dong2022", {});
   const double mu = std::max(0.0, sqrt_of_nonnegative(total).at(side));
-  return make_profile(gaussian_profile(mu), plan, "Gaussians merge into one: μ² adds; exact profile", "Balle2018a", {"μ = " + rounded_to_nearest(mu)});
+  return make_profile(gaussian_profile(mu), plan,
+                      "Gaussians merge into one: μ² adds; exact profile", "Balle2018a",
+                      {"μ = " + rounded_to_nearest(mu)});
 }
 
 // Equal steps whose pair is the canonical pair of (ε, δ)-DP: optimal composition [Kairouz2015].
-std::optional<ExactProfile> equal_steps(const Plan& plan, const std::vector<Event>& events, Side side) {
+std::optional<ExactProfile> equal_steps(const Plan& plan, const std::vector<Event>& events,
+                                        Side side) {
   std::optional<double> epsilon;
   std::int64_t count = 0;
   Real aside = 0;
@@ -64,24 +72,31 @@ std::optional<ExactProfile> equal_steps(const Plan& plan, const std::vector<Even
   }
   const Real rounded_aside = aside.at(side);
   if (count > longest_sum) return std::nullopt;
-  return make_profile(optimal_profile(count, *epsilon, rounded_aside, side), plan, "optimal composition of equal (ε, δ)-DP steps, at every real ε",
-              "Kairouz2015", {std::to_string(count) + " steps with ε = " + rounded_up(*epsilon), "failures come to δ = " + rounded_up(rounded_aside)});
+  return make_profile(optimal_profile(count, *epsilon, rounded_aside, side), plan,
+                      "optimal composition of equal (ε, δ)-DP steps, at every real ε",
+                      "Kairouz2015",
+                      {std::to_string(count) + " steps with ε = " + rounded_up(*epsilon),
+                       "failures come to δ = " + rounded_up(rounded_aside)});
 }
 
 // One use on a sample: the amplified profile of the body [Balle2018b].
-std::optional<ExactProfile> single_sampled(const Plan& plan, const accounting_detail::Sampling& sampling, Side side) {
+std::optional<ExactProfile> single_sampled(const Plan& plan,
+                                           const accounting_detail::Sampling& sampling, Side side) {
   const auto base = exact_profile(sampling.body, side);
   if (!base) return std::nullopt;
   // The amplified profile is known to be attained only for Poisson sampling of Gaussian or Laplace
   // noise.
   const std::vector<Event> events = events_of(sampling.body);
-  const bool laplace = accounting_detail::leaf_of(sampling.body, 1) != nullptr && events.front().leaf->noise() == Noise::laplace;
+  const bool laplace = accounting_detail::leaf_of(sampling.body, 1) != nullptr &&
+                       events.front().leaf->noise() == Noise::laplace;
   const bool noise = laplace || gaussians(sampling.body, events, Side::upper).has_value();
   if (side == Side::lower && !(sampling.poisson && noise)) return std::nullopt;
   ExactProfile result =
-      make_profile(amplified(std::min(1.0, sampling.rate.at(side)), base->profile, side), plan, "amplification of one use: s δ(log(1 + (e^ε - 1)/s))",
-           "Balle2018b",
-           {sampling.poisson ? "Poisson sampling with add-remove" : "sampling without replacement with replace-one", "rate " + rounded_to_nearest(sampling.rate)});
+      make_profile(amplified(std::min(1.0, sampling.rate.at(side)), base->profile, side), plan,
+                   "amplification of one use: s δ(log(1 + (e^ε - 1)/s))", "Balle2018b",
+                   {sampling.poisson ? "Poisson sampling with add-remove"
+                                     : "sampling without replacement with replace-one",
+                    "rate " + rounded_to_nearest(sampling.rate)});
   result.derivation.premises.push_back(base->derivation);
   return result;
 }
@@ -92,7 +107,8 @@ std::optional<ExactProfile> single(const Plan& plan, const Event& event, Side si
   if (event.leaf == nullptr) return std::nullopt;
   auto own = event.leaf->profile(side);
   if (!own) return std::nullopt;
-  return make_profile(std::move(own->value), plan, own->theorem, own->reference, std::move(own->conditions));
+  return make_profile(std::move(own->value), plan, own->theorem, own->reference,
+                      std::move(own->conditions));
 }
 
 }  // namespace
@@ -100,7 +116,11 @@ std::optional<ExactProfile> single(const Plan& plan, const Event& event, Side si
 std::optional<ExactProfile> exact_profile(const Plan& plan, Side side) {
   if (const auto* parallel = plan.as<Parallel>()) {  // the pointwise maximum [McSherry2009]
     std::vector<Profile> parts;
-    Derivation why{print(plan), "parallel composition: the pointwise maximum of profiles", "McSherry2009", {"add-remove"}, "the whole curve δ(ε)",
+    Derivation why{print(plan),
+                   "parallel composition: the pointwise maximum of profiles",
+                   "McSherry2009",
+                   {"add-remove"},
+                   "the whole curve δ(ε)",
                    {}};
     double worst = 0;
     Real failure = 0;
@@ -132,17 +152,23 @@ namespace {
 // The largest lower bound of a plan: by its exact profile; else by the exact profile of each single
 // event and by the composition of all events with an attained pair. Leaving out events cannot cost
 // more. Parts in parallel are tried one by one.
-double attained_bound(const Plan& plan, const std::function<double(const Profile&)>& by_profile, const std::function<double(const PlanLoss&)>& by_loss) {
+double attained_bound(const Plan& plan, const std::function<double(const Profile&)>& by_profile,
+                      const std::function<double(const PlanLoss&)>& by_loss) {
   if (const auto whole = exact_profile(plan, Side::lower)) return by_profile(whole->profile);
   double most = -infinity;
   for (const Event& event : events_of(plan)) {
     if (const auto* parallel = event.parallel()) {
-      for (const Plan& part : parallel->parts) most = std::max(most, attained_bound(part, by_profile, by_loss));
+      for (const Plan& part : parallel->parts)
+        most = std::max(most, attained_bound(part, by_profile, by_loss));
     } else if (const auto one = exact_profile(event.with_group(), Side::lower)) {
-      most = std::max(most, by_profile(one->profile));  // a single use may have an exact profile although several do not
+      most = std::max(
+          most,
+          by_profile(
+              one->profile));  // a single use may have an exact profile although several do not
     }
   }
-  for (std::size_t part = 0; part < accounting_detail::undecided_parts(plan); ++part) {  // the record is in one part in all events
+  for (std::size_t part = 0; part < accounting_detail::undecided_parts(plan);
+       ++part) {  // the record is in one part in all events
     const PlanLoss loss = loss_of(plan, Side::lower, part);
     if (!loss.removed.empty() || loss.failure.upper() > 0) most = std::max(most, by_loss(loss));
   }

@@ -4,9 +4,9 @@
 
 #include <functional>
 
-#include "sotto/numerics/real.hpp"
 #include "privacy/api/definitions.hpp"
 #include "privacy/api/profile.hpp"
+#include "sotto/numerics/real.hpp"
 
 namespace sotto {
 
@@ -35,7 +35,8 @@ using WholeOrderCurve = std::function<Real(int order)>;
 ///     + c sum_{j>=3} C(α,j)(1-s)^(α-j)s^j e^((j-1)ε(j))} / (α-1)
 /// with c = 3 for any base. For Gaussian and Laplace noise c = 1, and the bound is attained
 /// [Mironov2019; Zhu2019]. Cost: α terms.
-Real poisson_renyi(const Real& rate, int order, const WholeOrderCurve& base, bool gaussian_or_laplace);
+Real poisson_renyi(const Real& rate, int order, const WholeOrderCurve& base,
+                   bool gaussian_or_laplace);
 /// The factor of term j in that sum apart from its binomial weight: log(c e^((j-1)ε(j)) - 1), with
 /// -inf written as -1e300. A caller that needs many orders α computes these once for each j, and
 /// passes them to the second overload of poisson_renyi in place of the curve.
@@ -44,10 +45,12 @@ Real poisson_renyi(const Real& rate, int order, const WholeOrderCurve& log_exces
 
 /// Rényi DP of sampling without replacement under replace-one at an integer order α >= 2 [Wang2019,
 /// Thm 9]. `worst` is ε(inf) of the base, or Real::unknown(). Never above ε(α) of the base.
-Real without_replacement_renyi(const Real& rate, int order, const WholeOrderCurve& base, const Real& worst);
+Real without_replacement_renyi(const Real& rate, int order, const WholeOrderCurve& base,
+                               const Real& worst);
 /// The tightened bound by forward differences [Wang2019, Thm 27]. It holds only for a base whose
 /// curve is the exact curve of one pair at all orders. Cost: α² operations.
-Real without_replacement_renyi_exact_pair(const Real& rate, int order, const WholeOrderCurve& base, const Real& worst);
+Real without_replacement_renyi_exact_pair(const Real& rate, int order, const WholeOrderCurve& base,
+                                          const Real& worst);
 /// The simplified closed form log(1 + sum_{j>=2} 2 s^j C(α,j) e^((j-1)ε(j))) / (α-1) [Wang2019].
 /// The one_order form replaces every ε(j) by ε(α).
 Real without_replacement_renyi_loose(const Real& rate, int order, const WholeOrderCurve& base);

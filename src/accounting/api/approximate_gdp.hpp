@@ -38,7 +38,7 @@ ApproximateGDP approximate_gdp_of(const Plan& event, double slack);
 struct ProfileAbove {
   std::function<double(double epsilon)> delta;
   std::function<double(double delta)> epsilon;  ///< an ε that suffices at δ > 0
-  double worst;                                 ///< the largest loss: δ is 0 from here on; may be infinite
+  double worst;  ///< the largest loss: δ is 0 from here on; may be infinite
 };
 /// A Gaussian profile with slack that certainly lies above a given profile.
 struct GaussianCover {

@@ -1,16 +1,16 @@
 // The zCDP, tCDP and Gaussian DP guarantees of a whole plan.
 #pragma once
 
+#include "privacy/api/definitions.hpp"
 #include "sotto/accounting/derivation.hpp"
 #include "sotto/plan/plan.hpp"
-#include "privacy/api/definitions.hpp"
 
 namespace sotto {
 
 /// The theorem by which an ε-DP guarantee becomes ρ-zCDP.
 enum class RhoConversion {
   classic,  ///< ρ = ε²/2 [Bun2016]
-  better,   ///< ρ = ε tanh(ε/2) [Harrison2025], and the exact ρ of a mechanism where one is known
+  better,  ///< ρ = ε tanh(ε/2) [Harrison2025], and the exact ρ of a mechanism where one is known
 };
 
 /// Returns ρ of the plan's zCDP guarantee, rounded up [Bun2016]: ρ adds over a sum, is the largest

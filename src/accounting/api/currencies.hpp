@@ -38,7 +38,8 @@ std::string refusal_text(const Filter& filter, const Decision& decision);
 /// Returns the δ for an event that states ε (or ρ, for a ZcdpBudget) but no δ: the budget's δ times
 /// the fraction of the budget's ε (or ρ) that the event uses, with three digits. Empty if the
 /// budget has no δ to share, and for a committed plan.
-std::optional<double> share_of_delta(const Budget& budget, Relation relation, std::optional<double> epsilon, std::optional<double> rho);
+std::optional<double> share_of_delta(const Budget& budget, Relation relation,
+                                     std::optional<double> epsilon, std::optional<double> rho);
 
 /// Returns budgets that claim at most ε at δ, one in each currency: approximate Gaussian DP, zCDP,
 /// Rényi DP at the order that admits the most Gaussian events, and sums of ε and δ. `slack` is the

@@ -4,9 +4,9 @@
 #include <optional>
 #include <string>
 
+#include "privacy/api/profile.hpp"
 #include "sotto/accounting/derivation.hpp"
 #include "sotto/plan/plan.hpp"
-#include "privacy/api/profile.hpp"
 
 namespace sotto {
 

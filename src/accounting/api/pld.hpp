@@ -4,10 +4,10 @@
 
 #include <vector>
 
+#include "pld/api/compose.hpp"
 #include "sotto/accounting/derivation.hpp"
 #include "sotto/core/bound.hpp"
 #include "sotto/plan/plan.hpp"
-#include "pld/api/compose.hpp"
 
 namespace sotto {
 
@@ -19,7 +19,7 @@ struct PlanLoss {
   std::vector<LossStep> added;    ///< P and Q exchanged; empty if both directions are equal
   Real failure = 0;               ///< the mass of the atom at infinity: everything is revealed
   bool attained = true;           ///< the upper and the lower side have the same losses
-  bool discretized = false;       ///< some losses are rounded to a grid, so brackets reach five digits
+  bool discretized = false;  ///< some losses are rounded to a grid, so brackets reach five digits
   Derivation derivation;
 };
 

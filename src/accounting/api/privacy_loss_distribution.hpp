@@ -31,7 +31,9 @@ class PrivacyLossDistribution {
   /// All answers together take about a second, or at most `seconds` by a clock. Throws
   /// OutsideConditions if no theorem bounds the plan's δ, or if the plan cannot be costed under
   /// `relation`.
-  explicit PrivacyLossDistribution(const Plan& plan, std::optional<Relation> relation = std::nullopt, std::optional<double> seconds = std::nullopt);
+  explicit PrivacyLossDistribution(const Plan& plan,
+                                   std::optional<Relation> relation = std::nullopt,
+                                   std::optional<double> seconds = std::nullopt);
 
   /// Returns whether the values are those of one attained pair.
   [[nodiscard]] bool of_pair() const;

@@ -6,8 +6,8 @@
 #include <optional>
 #include <tuple>
 
-#include "sotto/accounting/derivation.hpp"
 #include "accounting/api/pld.hpp"
+#include "sotto/accounting/derivation.hpp"
 #include "sotto/core/bound.hpp"
 #include "sotto/plan/plan.hpp"
 
@@ -34,7 +34,8 @@ class RenyiAccountant {
  public:
   /// Throws OutsideConditions if `bound` is a closed form and the plan samples by Poisson, or not
   /// at all.
-  RenyiAccountant(Plan plan, Side side, WithoutReplacementBound bound = WithoutReplacementBound::best);
+  RenyiAccountant(Plan plan, Side side,
+                  WithoutReplacementBound bound = WithoutReplacementBound::best);
 
   /// Returns D_α for α in [1, inf]: the KL divergence at 1, the max divergence at inf.
   /// Real::unknown() if it is, or may be, infinite. Throws OutsideConditions if a part has no Rényi
@@ -50,12 +51,14 @@ class RenyiAccountant {
   Real evaluate(const Plan& plan, double order, std::int64_t k, Derivation* why) const;
   // A plan whose parts cannot carry the group: the group conversion of any mechanism.
   Real grouped(const Plan& plan, double order, std::int64_t k, Derivation* why) const;
-  Real of_leaf(const Plan& plan, const accounting_detail::Leaf& leaf, double order, std::int64_t k, Derivation* why) const;
+  Real of_leaf(const Plan& plan, const accounting_detail::Leaf& leaf, double order, std::int64_t k,
+               Derivation* why) const;
   // A sampling node, by the best theorem for its body.
   Real sampled(const Plan& plan, double order, Derivation* why) const;
   // A sampling node by amplification of (ε, δ)-DP [Balle2018b]: for the max divergence, and for a
   // body with a δ that is set aside, so that the rest is ε-DP.
-  Real sampled_pure(const Plan& plan, const accounting_detail::Sampling& sampling, double order, bool has_delta, Derivation* why) const;
+  Real sampled_pure(const Plan& plan, const accounting_detail::Sampling& sampling, double order,
+                    bool has_delta, Derivation* why) const;
   // A sampling node at an integer order, by a sum over orders.
   Real sampled_whole(const Plan& plan, int order) const;
   // A sampling node by the moment generating function of its privacy loss.

@@ -5,23 +5,26 @@
 #include <cmath>
 #include <optional>
 
-#include "accounting/events/dominating_part.hpp"
-#include "accounting/events/events.hpp"
 #include "accounting/api/composition.hpp"
 #include "accounting/api/exact.hpp"
 #include "accounting/api/pld.hpp"
-#include "sotto/core/errors.hpp"
+#include "accounting/events/dominating_part.hpp"
+#include "accounting/events/events.hpp"
 #include "core/api/work.hpp"
 #include "numerics/api/elementary.hpp"
 #include "pld/api/curve.hpp"
+#include "sotto/core/errors.hpp"
 
 namespace sotto::accounting_detail {
 namespace {
 
 // Clamps a bound to [least, 1].
-Bound within(const Bound& bound, double least) { return {std::clamp(bound.lower, least, 1.0), std::clamp(bound.upper, least, 1.0)}; }
+Bound within(const Bound& bound, double least) {
+  return {std::clamp(bound.lower, least, 1.0), std::clamp(bound.upper, least, 1.0)};
+}
 
-std::shared_ptr<HockeyStick> stick(HalfProfile forward, HalfProfile backward, double worst, double floor) {
+std::shared_ptr<HockeyStick> stick(HalfProfile forward, HalfProfile backward, double worst,
+                                   double floor) {
   return std::make_shared<HockeyStick>(std::move(forward), std::move(backward), worst, floor);
 }
 
@@ -44,7 +47,8 @@ HalfProfile composed(const PlanLoss& loss, const std::vector<LossStep>& steps) {
   return memoized([one, precision, curve](double epsilon) -> Bound {
     const WorkLimit limit(0.1 * work_left());
     if (const auto near = curve->by_integral(epsilon)) {
-      return {std::max(0.0, either_failure(one.failure, near->lower).lower()), std::min(1.0, either_failure(one.failure, near->upper).upper())};
+      return {std::max(0.0, either_failure(one.failure, near->lower).lower()),
+              std::min(1.0, either_failure(one.failure, near->upper).upper())};
     }
     return composed_delta(one, Bound{epsilon, epsilon}, precision);
   });
@@ -56,13 +60,16 @@ HockeySticks of_loss(const PlanLoss& loss) {
   const HalfProfile removed = composed(loss, loss.removed);
   if (loss.added.empty()) return {stick(removed, removed, worst_of(loss.removed), floor)};
   const HalfProfile added = composed(loss, loss.added);
-  return {stick(removed, added, worst_of(loss.removed), floor), stick(added, removed, worst_of(loss.added), floor)};
+  return {stick(removed, added, worst_of(loss.removed), floor),
+          stick(added, removed, worst_of(loss.added), floor)};
 }
 
 // The hockey-stick divergence of a closed form that is equal in both directions, with one profile
 // for each side.
 HockeySticks of_profiles(const Profile& above, const Profile& below) {
-  const HalfProfile both = memoized([above, below](double epsilon) { return Bound{below.delta(epsilon).lower(), above.delta(epsilon).upper()}; });
+  const HalfProfile both = memoized([above, below](double epsilon) {
+    return Bound{below.delta(epsilon).lower(), above.delta(epsilon).upper()};
+  });
   return {stick(both, both, below.worst_loss, std::max(0.0, below.failure.lower()))};
 }
 
@@ -78,8 +85,12 @@ std::optional<PlanLoss> pair_above(const Plan& plan) {
 // δ(ε) of ((1-s)Q + sP, Q): s times the base's δ at log(1 + (e^ε - 1)/s).
 Bound sampled_removed(HockeyStick& base, const Real& rate, double epsilon) {
   const Real inner = log1p(expm1(Real(epsilon)) / rate);
-  if (!(inner.upper() < 700)) return {0, inner.lower() < 700 ? (rate * base.at(std::max(0.0, inner.lower())).value.upper).upper() : 0};
-  return {(rate * base.at(std::max(0.0, inner.upper())).value.lower).lower(), (rate * base.at(std::max(0.0, inner.lower())).value.upper).upper()};
+  if (!(inner.upper() < 700))
+    return {0, inner.lower() < 700
+                   ? (rate * base.at(std::max(0.0, inner.lower())).value.upper).upper()
+                   : 0};
+  return {(rate * base.at(std::max(0.0, inner.upper())).value.lower).lower(),
+          (rate * base.at(std::max(0.0, inner.lower())).value.upper).upper()};
 }
 
 // δ(ε) of (Q, (1-s)Q + sP), for a base pair that is equal in both directions: with a = e^ε and b =
@@ -90,7 +101,8 @@ Bound sampled_added(HockeyStick& base, const Real& rate, double epsilon) {
   if (left.lower() <= 0) return {0, left.upper()};
   const Real inner = Real(epsilon) + log(rate / left);
   if (!(inner.upper() < 700)) return {0, left.upper()};
-  return {(left * base.at(std::max(0.0, inner.upper())).value.lower).lower(), (left * base.at(std::max(0.0, inner.lower())).value.upper).upper()};
+  return {(left * base.at(std::max(0.0, inner.upper())).value.lower).lower(),
+          (left * base.at(std::max(0.0, inner.lower())).value.upper).upper()};
 }
 
 // One use on a Poisson sample of a body whose pair has a closed form and is equal in both
@@ -98,15 +110,19 @@ Bound sampled_added(HockeyStick& base, const Real& rate, double epsilon) {
 std::optional<HockeySticks> one_sampled(const Plan& plan) {
   const auto sampling = sampling_of(plan);
   if (!sampling || !sampling->poisson || sampling->rate.upper() >= 1) return std::nullopt;
-  if (!exact_profile(sampling->body, Side::upper) || !exact_profile(sampling->body, Side::lower)) return std::nullopt;
+  if (!exact_profile(sampling->body, Side::upper) || !exact_profile(sampling->body, Side::lower))
+    return std::nullopt;
   const PlanHockeySticks body = hockey_sticks_of(sampling->body);
   const auto pair = pair_above(plan);
   if (!body.attained || body.above.size() != 1 || !pair || !pair->attained) return std::nullopt;
   const auto base = body.above.front();
   const Real rate = sampling->rate;
-  const HalfProfile removed = memoized([base, rate](double epsilon) { return sampled_removed(*base, rate, epsilon); });
-  const HalfProfile added = memoized([base, rate](double epsilon) { return sampled_added(*base, rate, epsilon); });
-  return HockeySticks{stick(removed, added, worst_of(pair->removed), 0), stick(added, removed, worst_of(pair->added), 0)};
+  const HalfProfile removed =
+      memoized([base, rate](double epsilon) { return sampled_removed(*base, rate, epsilon); });
+  const HalfProfile added =
+      memoized([base, rate](double epsilon) { return sampled_added(*base, rate, epsilon); });
+  return HockeySticks{stick(removed, added, worst_of(pair->removed), 0),
+                      stick(added, removed, worst_of(pair->added), 0)};
 }
 
 // Attained pairs: the composition of the events with an attained pair, since leaving out events
@@ -121,7 +137,8 @@ HockeySticks attained_pairs(const Plan& plan) {
       }
     }
   }
-  for (std::size_t part = 0; part < undecided_parts(plan); ++part) {  // the record is in one part in all events
+  for (std::size_t part = 0; part < undecided_parts(plan);
+       ++part) {  // the record is in one part in all events
     const PlanLoss loss = loss_of(plan, Side::lower, part);
     if (loss.removed.empty() && loss.failure.upper() == 0) continue;
     const HockeySticks composed_parts = of_loss(loss);
@@ -136,7 +153,8 @@ HalfProfile memoized(HalfProfile profile) {
   auto cache = std::make_shared<std::map<double, Bound>>();
   return [profile = std::move(profile), cache](double epsilon) {
     const auto entry = cache->find(epsilon);
-    return entry != cache->end() ? entry->second : cache->emplace(epsilon, profile(epsilon)).first->second;
+    return entry != cache->end() ? entry->second
+                                 : cache->emplace(epsilon, profile(epsilon)).first->second;
   };
 }
 
@@ -162,7 +180,8 @@ PlanHockeySticks hockey_sticks_of(const Plan& plan) {
   const auto closed = ordered ? std::nullopt : exact_profile(plan, Side::upper);
   if (above && above->attained) {
     const auto below = closed ? exact_profile(plan, Side::lower) : std::nullopt;
-    const HockeySticks both = below ? of_profiles(closed->profile, below->profile) : of_loss(*above);
+    const HockeySticks both =
+        below ? of_profiles(closed->profile, below->profile) : of_loss(*above);
     return {both, both, true};
   }
   if (closed) return {of_profiles(closed->profile, closed->profile), attained_pairs(plan), false};

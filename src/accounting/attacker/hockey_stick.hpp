@@ -54,8 +54,9 @@ using HockeySticks = std::vector<std::shared_ptr<HockeyStick>>;
 /// The hockey-stick divergences of the ordered pairs of a plan: one if both directions are equal,
 /// else two.
 struct PlanHockeySticks {
-  HockeySticks above;           ///< one of them dominates each mechanism and its neighbours; empty if no pair is known
-  HockeySticks below;           ///< each is attained by one mechanism; may be empty
+  HockeySticks above;     ///< one of them dominates each mechanism and its neighbours; empty if no
+                          ///< pair is known
+  HockeySticks below;     ///< each is attained by one mechanism; may be empty
   bool attained = false;  ///< `above` and `below` are the same pairs
 };
 /// Returns the pairs of a plan.

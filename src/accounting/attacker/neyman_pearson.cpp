@@ -12,10 +12,12 @@ namespace sotto::accounting_detail {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double farthest = 700;       // the largest |log a| of the search
-constexpr double tolerance = 1e-9;     // relative to the result
-constexpr double narrowest = 1e-7;     // of an interval, relative to log a: the error between its ends is of second order
-constexpr std::size_t neighbours = 4;  // the number of points on either side through which lines are tried
+constexpr double farthest = 700;    // the largest |log a| of the search
+constexpr double tolerance = 1e-9;  // relative to the result
+constexpr double narrowest =
+    1e-7;  // of an interval, relative to log a: the error between its ends is of second order
+constexpr std::size_t neighbours =
+    4;  // the number of points on either side through which lines are tried
 
 // The objective h(a) + aα at one point.
 struct Evaluation {
@@ -48,7 +50,8 @@ class Search {
       if (u <= right_) insert(u);
     }
     insert(0);
-    const auto centre = std::find_if(points_.begin(), points_.end(), [](const Evaluation& one) { return one.u == 0; });
+    const auto centre = std::find_if(points_.begin(), points_.end(),
+                                     [](const Evaluation& one) { return one.u == 0; });
     scale_ = std::clamp(2 * centre->h.upper, 1e-300, 1.0);
     for (const double u : {scale_, -scale_, stick_.worst(), -stick_.worst()}) {
       if (std::abs(u) <= farthest && u <= right_) insert(u);
@@ -67,7 +70,9 @@ class Search {
       if (high - low <= narrowest * std::max({scale_, std::abs(low), std::abs(high)})) return;
       const double middle = low + (high - low) / 2;
       const double margin = 0.02 * (high - low);
-      insert(n % 3 == 2 || !std::isfinite(interval.crossing) ? middle : std::clamp(interval.crossing, low + margin, high - margin));
+      insert(n % 3 == 2 || !std::isfinite(interval.crossing)
+                 ? middle
+                 : std::clamp(interval.crossing, low + margin, high - margin));
     }
   }
 
@@ -75,20 +80,26 @@ class Search {
     if (points_.empty()) return {std::max(0.0, alpha_.lower()), 1};
     const std::size_t i = best();
     const double upper = std::min(1.0, points_[i].upper);
-    return {std::clamp(weakest(i).bound, std::max(0.0, alpha_.lower()), upper) + 0.0, upper};  // 0, not -0
+    return {std::clamp(weakest(i).bound, std::max(0.0, alpha_.lower()), upper) + 0.0,
+            upper};  // 0, not -0
   }
 
  private:
   void insert(double u) {
-    const auto place = std::lower_bound(points_.begin(), points_.end(), u, [](const Evaluation& one, double at) { return one.u < at; });
+    const auto place =
+        std::lower_bound(points_.begin(), points_.end(), u,
+                         [](const Evaluation& one, double at) { return one.u < at; });
     if (place != points_.end() && place->u == u) return;
     const HockeyStick::Point point = stick_.at(u);
     const Real cost = point.a * alpha_;
-    points_.insert(place, {u, point.a, point.value, (point.value.lower + cost).lower(), (point.value.upper + cost).upper()});
+    points_.insert(place, {u, point.a, point.value, (point.value.lower + cost).lower(),
+                           (point.value.upper + cost).upper()});
   }
 
   [[nodiscard]] std::size_t best() const {
-    const auto least = std::min_element(points_.begin(), points_.end(), [](const Evaluation& x, const Evaluation& y) { return x.upper < y.upper; });
+    const auto least = std::min_element(
+        points_.begin(), points_.end(),
+        [](const Evaluation& x, const Evaluation& y) { return x.upper < y.upper; });
     return static_cast<std::size_t>(least - points_.begin());
   }
 
@@ -116,7 +127,8 @@ class Search {
     std::size_t first = i;
     while (first > 0 && (first == i || points_[first].lower < points_[i].upper)) --first;
     std::size_t last = i;
-    while (last + 1 < points_.size() && (last == i || points_[last].lower < points_[i].upper)) ++last;
+    while (last + 1 < points_.size() && (last == i || points_[last].lower < points_[i].upper))
+      ++last;
     Interval result;
     result.bound = std::min(beyond_left(first, i), beyond_right(last, i));
     double least = infinity;
@@ -140,7 +152,8 @@ class Search {
   // A lower bound for a from point p on.
   [[nodiscard]] double beyond_right(std::size_t p, std::size_t i) const {
     const Evaluation& end = points_[p];
-    return p != i && end.lower >= points_[i].upper ? end.lower : (stick_.floor() + end.a * alpha_).lower();
+    return p != i && end.lower >= points_[i].upper ? end.lower
+                                                   : (stick_.floor() + end.a * alpha_).lower();
   }
 
   // A line that lies below the objective between points p and p + 1, by its value at the far point.
@@ -182,13 +195,17 @@ class Search {
     const double level = (rq - rp) / ((lp - lq) + (rq - rp));  // the mixture with slope 0
     if (left.exists && right.exists && level > 0 && level < 1) shares.push_back(level);
     for (const double share : shares) {
-      const Real at_low = share * Real(lp) + (1 - Real(share)) * (right.exists ? right.far_value : Real(0));
-      const Real at_high = share * (left.exists ? left.far_value : Real(0)) + (1 - Real(share)) * Real(rq);
+      const Real at_low =
+          share * Real(lp) + (1 - Real(share)) * (right.exists ? right.far_value : Real(0));
+      const Real at_high =
+          share * (left.exists ? left.far_value : Real(0)) + (1 - Real(share)) * Real(rq);
       const double bound = std::min(at_low.lower(), at_high.lower());
       if (!(bound > best.bound)) continue;
       best.bound = bound;
       const double part = (lp - rp) / ((lp - rp) - (lq - rq));
-      best.crossing = left.exists && right.exists && part > 0 && part < 1 ? std::log(low.a.estimate() + part * width.estimate()) : infinity;
+      best.crossing = left.exists && right.exists && part > 0 && part < 1
+                          ? std::log(low.a.estimate() + part * width.estimate())
+                          : infinity;
     }
   }
 
@@ -225,7 +242,9 @@ class Search {
 
 Bound largest_power(HockeyStick& stick, const Real& alpha, int most) {
   Search search(stick, alpha);
-  finishes_within(1, [&] { search.run(most); });  // if the work limit is reached, the points so far give a valid bracket
+  finishes_within(1, [&] {
+    search.run(most);
+  });  // if the work limit is reached, the points so far give a valid bracket
   return search.result();
 }
 

@@ -6,22 +6,23 @@
 #include <cmath>
 #include <limits>
 
+#include "accounting/api/renyi.hpp"
 #include "accounting/attacker/hockey_stick.hpp"
 #include "accounting/leaves/leaf.hpp"
-#include "sotto/accounting/account.hpp"
-#include "accounting/api/renyi.hpp"
 #include "core/api/contradiction.hpp"
-#include "sotto/core/errors.hpp"
 #include "core/api/work.hpp"
 #include "numerics/api/elementary.hpp"
 #include "privacy/api/best_order.hpp"
 #include "privacy/api/conversions.hpp"
+#include "sotto/accounting/account.hpp"
+#include "sotto/core/errors.hpp"
 
 namespace sotto {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double grid = 24;  // the number of ε up to reach() at which δ is computed if no attained pair is known
+constexpr double grid =
+    24;  // the number of ε up to reach() at which δ is computed if no attained pair is known
 
 double clamped(double x) { return std::clamp(x, 0.0, 1.0); }
 
@@ -38,8 +39,10 @@ Bound tail_of(accounting_detail::HockeyStick& stick, double epsilon, double scal
     if (!(above > epsilon && below < epsilon) || above > 700) continue;
     const accounting_detail::HockeyStick::Point right = stick.at(above);
     const accounting_detail::HockeyStick::Point left = stick.at(below);
-    result.lower = std::max(result.lower, (least + here.a * (least - right.value.upper) / (right.a - here.a)).lower());
-    result.upper = std::min(result.upper, ((here.a * left.value.upper - left.a * least) / (here.a - left.a)).upper());
+    result.lower = std::max(
+        result.lower, (least + here.a * (least - right.value.upper) / (right.a - here.a)).lower());
+    result.upper = std::min(
+        result.upper, ((here.a * left.value.upper - left.a * least) / (here.a - left.a)).upper());
   }
   result.upper = clamped(result.upper);
   return bracket(clamped(result.lower), result.upper, "the tail of the privacy loss");
@@ -64,7 +67,8 @@ struct PrivacyLossDistribution::Pairs {
   bool can_fail;  ///< no Rényi divergence is finite
 };
 
-PrivacyLossDistribution::PrivacyLossDistribution(const Plan& plan, std::optional<Relation> relation, std::optional<double> seconds)
+PrivacyLossDistribution::PrivacyLossDistribution(const Plan& plan, std::optional<Relation> relation,
+                                                 std::optional<double> seconds)
     : pool_(std::make_shared<SharedAllowance>(allowance_of({.seconds = seconds}))) {
   const Question question{.relation = relation};
   pool_->use(0.2, [&] {
@@ -73,11 +77,13 @@ PrivacyLossDistribution::PrivacyLossDistribution(const Plan& plan, std::optional
     notes_ = at_zero.notes;
   });
   pool_->use(0.3, [&] { reach_ = reach_of(plan, question); });
-  pairs_ = std::make_shared<Pairs>(
-      Pairs{{},
-            accounting_detail::memoized([plan, question](double epsilon) { return sotto::delta(plan, Epsilon(epsilon), question).value; }),
-            RenyiAccountant(plan, Side::upper),
-            accounting_detail::can_fail(plan)});
+  pairs_ =
+      std::make_shared<Pairs>(Pairs{{},
+                                    accounting_detail::memoized([plan, question](double epsilon) {
+                                      return sotto::delta(plan, Epsilon(epsilon), question).value;
+                                    }),
+                                    RenyiAccountant(plan, Side::upper),
+                                    accounting_detail::can_fail(plan)});
   pool_->use(0.4, [&] { pairs_->sticks = accounting_detail::hockey_sticks_of(plan); });
 }
 
@@ -85,7 +91,8 @@ bool PrivacyLossDistribution::of_pair() const { return pairs_->sticks.attained; 
 
 void PrivacyLossDistribution::note_width(Bound value) const {
   constexpr double narrow = 1e-4;  // relative: the secants give no tighter tail
-  *cut_ = *cut_ || (pool_->cut() && std::isfinite(value.lower) && !(value.upper - value.lower <= narrow * value.upper));
+  *cut_ = *cut_ || (pool_->cut() && std::isfinite(value.lower) &&
+                    !(value.upper - value.lower <= narrow * value.upper));
 }
 
 Bound PrivacyLossDistribution::delta(Epsilon epsilon) const {
@@ -122,7 +129,8 @@ Bound PrivacyLossDistribution::tail_at(Epsilon epsilon) const {
   for (double k = std::max(0.0, last - grid / 2); k <= last; ++k) {
     if (!(k * step < first)) break;
     const WorkLimit limit(0.3 * work_left());
-    upper = std::min(upper, (Real(pairs_->best_delta(k * step).upper) / -expm1(Real(k * step) - first)).upper());
+    upper = std::min(
+        upper, (Real(pairs_->best_delta(k * step).upper) / -expm1(Real(k * step) - first)).upper());
   }
   // Chernoff's bound for every order α > 1: P(L > ε) <= E[e^((α-1)L)] e^(-(α-1)ε) = e^((α-1)(D_α -
   // ε)). For ρ-zCDP its least value is e^(-(ε-ρ)²/(4ρ)) [Bun2016].
@@ -131,7 +139,8 @@ Bound PrivacyLossDistribution::tail_at(Epsilon epsilon) const {
       try {
         const auto at = [&](double order) {
           const double divergence = pairs_->renyi.at(order).upper();
-          return std::isinf(divergence) ? Real(1) : delta_from_renyi_classic({order, divergence}, first);
+          return std::isinf(divergence) ? Real(1)
+                                        : delta_from_renyi_classic({order, divergence}, first);
         };
         upper = std::min(upper, best_order(infinity, at).value.upper());
       } catch (const OutsideConditions&) {

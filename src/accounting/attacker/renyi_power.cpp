@@ -30,8 +30,10 @@ bool certainly_excluded(const Real& miss, const Real& q, double order, const Rea
   const Real p = 1 - miss;
   if (!(p.lower() >= q.upper()) || !(miss.lower() > 0)) return false;
   const Real left = 1 - Real(order);
-  const Real forward = log_sum_exp({order * log(p) + left * log(q), order * log(miss) + left * log(1 - q)});
-  const Real backward = log_sum_exp({order * log(q) + left * log(p), order * log(1 - q) + left * log(miss)});
+  const Real forward =
+      log_sum_exp({order * log(p) + left * log(q), order * log(miss) + left * log(1 - q)});
+  const Real backward =
+      log_sum_exp({order * log(q) + left * log(p), order * log(1 - q) + left * log(miss)});
   return std::max(forward.lower(), backward.lower()) > allowed.upper();
 }
 
@@ -59,16 +61,21 @@ double power_by_renyi(const RenyiAccountant& accountant, const Real& alpha) {
   const Real rate = max(q, smallest);  // the bound grows with α, so rounding α up is valid
   const auto miss_at = [&](double order) {
     const double divergence = accountant.at(order).upper();
-    return std::isfinite(divergence) ? excluded_miss(rate.estimate(), order, (order - 1) * divergence) : 0;
+    return std::isfinite(divergence)
+               ? excluded_miss(rate.estimate(), order, (order - 1) * divergence)
+               : 0;
   };
-  const double order = best_order(infinity, [&](double one) { return Real(1 - miss_at(one)); }).order;
+  const double order =
+      best_order(infinity, [&](double one) { return Real(1 - miss_at(one)); }).order;
   const double divergence = accountant.at(order).upper();
   if (!std::isfinite(divergence)) return 1;
   const double miss_estimate = miss_at(order);
   for (const double slack : {1e-15, 1e-14, 1e-12, 1e-10, 1e-8, 1e-6, 1e-4}) {
     // Slightly more power than the estimate, until the bound is certified.
-    const Real miss = std::max(0.0, miss_estimate * (1 - slack) - slack * std::min(miss_estimate, 1 - miss_estimate));
-    if (certainly_excluded(miss, rate, order, (Real(order) - 1) * divergence)) return std::clamp((aside + rest * (1 - miss)).upper(), 0.0, 1.0);
+    const Real miss = std::max(
+        0.0, miss_estimate * (1 - slack) - slack * std::min(miss_estimate, 1 - miss_estimate));
+    if (certainly_excluded(miss, rate, order, (Real(order) - 1) * divergence))
+      return std::clamp((aside + rest * (1 - miss)).upper(), 0.0, 1.0);
   }
   return 1;
 }

@@ -6,26 +6,27 @@
 #include <cmath>
 #include <limits>
 
+#include "accounting/api/renyi.hpp"
 #include "accounting/attacker/hockey_stick.hpp"
-#include "accounting/leaves/leaf.hpp"
 #include "accounting/attacker/neyman_pearson.hpp"
 #include "accounting/attacker/renyi_power.hpp"
-#include "sotto/accounting/account.hpp"
-#include "accounting/api/renyi.hpp"
-#include "sotto/core/decimal.hpp"
-#include "sotto/core/errors.hpp"
+#include "accounting/leaves/leaf.hpp"
 #include "core/api/work.hpp"
 #include "numerics/api/elementary.hpp"
 #include "privacy/api/best_order.hpp"
 #include "privacy/api/conversions.hpp"
+#include "sotto/accounting/account.hpp"
+#include "sotto/core/decimal.hpp"
+#include "sotto/core/errors.hpp"
 
 namespace sotto {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr int most_values = 40;          // the number of values of δ for one rate, if a pair is known
-constexpr int most_answers = 3;          // the number of values of δ by all methods, if no pair is known
-constexpr std::int64_t most_units = 64;  // the largest group to which the curve of one unit is applied repeatedly
+constexpr int most_values = 40;  // the number of values of δ for one rate, if a pair is known
+constexpr int most_answers = 3;  // the number of values of δ by all methods, if no pair is known
+constexpr std::int64_t most_units =
+    64;  // the largest group to which the curve of one unit is applied repeatedly
 
 constexpr double narrow = 1e-6;  // the relative width from which on a bracket counts as tight
 
@@ -47,9 +48,11 @@ Bound success_at(const Real& p, const Bound& delta) {
 // The bounds on the plan's trade-off function: its pairs; or for a group the curve of one unit; or
 // δ(ε) by any method and Rényi DP.
 struct Tradeoff::Curves {
-  explicit Curves(const Plan& plan, const Question& question = {}) : pairs(accounting_detail::hockey_sticks_of(plan)) {
+  explicit Curves(const Plan& plan, const Question& question = {})
+      : pairs(accounting_detail::hockey_sticks_of(plan)) {
     if (!pairs.above.empty()) return;
-    if (const auto* group = plan.as<Group>(); group != nullptr && group->size.value() <= static_cast<double>(most_units)) {
+    if (const auto* group = plan.as<Group>();
+        group != nullptr && group->size.value() <= static_cast<double>(most_units)) {
       one_unit = std::make_shared<Curves>(group->plan);
       units = accounting_detail::count(group->size);
       return;
@@ -67,9 +70,11 @@ struct Tradeoff::Curves {
   // An upper bound on the true-positive rate.
   double above(const Real& alpha) {
     double most = 0;
-    for (const auto& pair : pairs.above) most = std::max(most, accounting_detail::largest_power(*pair, alpha, most_values).upper);
+    for (const auto& pair : pairs.above)
+      most = std::max(most, accounting_detail::largest_power(*pair, alpha, most_values).upper);
     if (!pairs.above.empty()) return most;
-    if (one_unit) {  // group privacy of f-DP: the curve of one unit is applied once for each unit [Dong2022]
+    if (one_unit) {  // group privacy of f-DP: the curve of one unit is applied once for each unit
+                     // [Dong2022]
       double rate = clamped(alpha.upper());
       for (std::int64_t unit = 0; unit < units && rate < 1; ++unit) rate = one_unit->above(rate);
       return rate;
@@ -81,7 +86,8 @@ struct Tradeoff::Curves {
   // A lower bound on the largest true-positive rate.
   double below(const Real& alpha) {
     double most = -infinity;
-    for (const auto& pair : pairs.below) most = std::max(most, accounting_detail::largest_power(*pair, alpha, most_values).lower);
+    for (const auto& pair : pairs.below)
+      most = std::max(most, accounting_detail::largest_power(*pair, alpha, most_values).lower);
     return most;
   }
 
@@ -104,8 +110,11 @@ struct Tradeoff::Curves {
   bool renyi_applies = false;
 };
 
-Tradeoff::Tradeoff(const Plan& plan, std::optional<Relation> relation, std::optional<double> seconds)
-    : plan_(plan), requested_relation_(relation), pool_(std::make_shared<SharedAllowance>(allowance_of({.seconds = seconds}))) {
+Tradeoff::Tradeoff(const Plan& plan, std::optional<Relation> relation,
+                   std::optional<double> seconds)
+    : plan_(plan),
+      requested_relation_(relation),
+      pool_(std::make_shared<SharedAllowance>(allowance_of({.seconds = seconds}))) {
   const Question question{.relation = relation};
   pool_->use(0.3, [&] {
     const Answer at_zero = delta(plan, Epsilon(0), question);
@@ -140,7 +149,8 @@ Bound Tradeoff::success(double prior) const {
   const auto at = [&](double one) {
     Bound value{-infinity, 1};
     pool_->use(0.5, [&] {
-      const Answer answer = delta(plan_, Epsilon(std::max(0.0, one)), {.relation = requested_relation_});
+      const Answer answer =
+          delta(plan_, Epsilon(std::max(0.0, one)), {.relation = requested_relation_});
       value = answer.value;
       *cut_ = *cut_ || answer.cut;
     });
@@ -151,13 +161,16 @@ Bound Tradeoff::success(double prior) const {
 
 RenyiRate renyi_true_positive_rate(const Plan& plan, double fpr, std::optional<Order> order) {
   const RenyiAccountant accountant(plan, Side::upper);
-  if (accounting_detail::can_fail(plan)) return {order ? order->value() : 2, 1};  // every divergence is infinite
+  if (accounting_detail::can_fail(plan))
+    return {order ? order->value() : 2, 1};  // every divergence is infinite
   const Real alpha = min(1, Real::reading(require_fpr(fpr)));
   const auto at = [&](double a) {
     const double divergence = accountant.at(a).upper();
-    return std::isinf(divergence) ? Real(1) : true_positive_rate_from_renyi({a, divergence}, alpha.upper());
+    return std::isinf(divergence) ? Real(1)
+                                  : true_positive_rate_from_renyi({a, divergence}, alpha.upper());
   };
-  const BestOrder best = order ? BestOrder{order->value(), at(order->value())} : best_order(infinity, at);
+  const BestOrder best =
+      order ? BestOrder{order->value(), at(order->value())} : best_order(infinity, at);
   return {best.order, std::min(1.0, best.value.upper())};
 }
 
@@ -166,12 +179,15 @@ double true_positive_rate(double epsilon, Delta delta, double fpr) {
   const Real spent(Real::reading(delta.value()).upper());
   if (!(epsilon < 700)) return fpr == 0 ? clamped(spent.upper()) : 1;
   const Real factor = exp(Real(epsilon));
-  return clamped(std::min((spent + factor * alpha).upper(), (1 - (1 - spent - alpha) / factor).upper()));
+  return clamped(
+      std::min((spent + factor * alpha).upper(), (1 - (1 - spent - alpha) / factor).upper()));
 }
 
 double advantage(double epsilon, Delta delta) {
   if (!(epsilon < 700)) return 1;
-  return clamped((1 - 2 * (1 - Real(Real::reading(delta.value()).upper())) / (1 + exp(Real(epsilon)))).upper());
+  return clamped(
+      (1 - 2 * (1 - Real(Real::reading(delta.value()).upper())) / (1 + exp(Real(epsilon))))
+          .upper());
 }
 
 }  // namespace sotto

@@ -41,22 +41,25 @@ void collect(const Plan& plan, std::int64_t times, Commitment& out) {
 
 Commitment::Commitment(const Plan& plan) { collect(plan, 1, *this); }
 
-std::vector<std::int64_t> Commitment::with(const std::vector<std::int64_t>& used, const Commitment& event, std::int64_t& missing,
+std::vector<std::int64_t> Commitment::with(const std::vector<std::int64_t>& used,
+                                           const Commitment& event, std::int64_t& missing,
                                            std::string& reason) const {
   std::vector<std::int64_t> after = used;
   missing = 0;
   for (const Part& part : event.parts) {
     const auto entry = index_of.find(part.text);
-    const std::int64_t left = entry == index_of.end() ? 0 : parts[entry->second].count - used[entry->second];
+    const std::int64_t left =
+        entry == index_of.end() ? 0 : parts[entry->second].count - used[entry->second];
     if (part.count <= left) {
       after[entry->second] += part.count;
       continue;
     }
     missing += part.count - left;
     if (!reason.empty()) continue;
-    reason = entry == index_of.end()
-                 ? part.text + " is not a part of the committed plan"
-                 : std::to_string(part.count) + " of " + part.text + " are requested, and the committed plan has " + std::to_string(left) + " left";
+    reason = entry == index_of.end() ? part.text + " is not a part of the committed plan"
+                                     : std::to_string(part.count) + " of " + part.text +
+                                           " are requested, and the committed plan has " +
+                                           std::to_string(left) + " left";
   }
   return missing == 0 ? after : std::vector<std::int64_t>{};
 }
@@ -65,7 +68,8 @@ std::optional<Plan> Commitment::rest(const std::vector<std::int64_t>& used) cons
   std::vector<Plan> left;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const std::int64_t count = parts[i].count - used[i];
-    if (count > 0) left.push_back(count == 1 ? parts[i].plan : static_cast<double>(count) * parts[i].plan);
+    if (count > 0)
+      left.push_back(count == 1 ? parts[i].plan : static_cast<double>(count) * parts[i].plan);
   }
   return left.empty() ? std::nullopt : std::optional<Plan>(Sum{std::move(left)});
 }

@@ -19,8 +19,9 @@ struct Commitment {
     std::string text;
     std::int64_t count;
   };
-  std::vector<Part> parts;                             // in the order of their first occurrence in the plan
-  std::unordered_map<std::string, std::size_t> index_of;  // from a part's text to its index in `parts`
+  std::vector<Part> parts;  // in the order of their first occurrence in the plan
+  std::unordered_map<std::string, std::size_t>
+      index_of;  // from a part's text to its index in `parts`
   std::int64_t total = 0;
 
   /// Throws InvalidValue if the plan has more than 2^53 parts.
@@ -29,7 +30,8 @@ struct Commitment {
   /// Returns how often each part has run after the event, if it had run `used` times before. Empty
   /// if the event has a part that the plan does not have, or more of a part than remain; then
   /// `missing` is the number of such parts, and `reason` names the first one.
-  [[nodiscard]] std::vector<std::int64_t> with(const std::vector<std::int64_t>& used, const Commitment& event, std::int64_t& missing,
+  [[nodiscard]] std::vector<std::int64_t> with(const std::vector<std::int64_t>& used,
+                                               const Commitment& event, std::int64_t& missing,
                                                std::string& reason) const;
 
   /// Returns the plan of all parts that have not run; empty if all have.

@@ -6,14 +6,14 @@
 #include <cmath>
 #include <functional>
 
-#include "sotto/accounting/account.hpp"
 #include "accounting/api/approximate_gdp.hpp"
-#include "sotto/core/decimal.hpp"
-#include "sotto/core/errors.hpp"
 #include "core/api/percent.hpp"
-#include "sotto/core/values.hpp"
 #include "numerics/api/search.hpp"
 #include "privacy/api/conversions.hpp"
+#include "sotto/accounting/account.hpp"
+#include "sotto/core/decimal.hpp"
+#include "sotto/core/errors.hpp"
+#include "sotto/core/values.hpp"
 
 namespace sotto {
 namespace {
@@ -33,10 +33,12 @@ double largest_argument(const std::function<double(double)>& epsilon_of, double 
 
 // The fraction of an ApproximateBudget that an event uses, at the δ at which its fractions of ε and
 // δ are about equal.
-std::optional<double> fraction_of_sum(const ApproximateBudget& budget, Relation relation, const Plan& event) {
+std::optional<double> fraction_of_sum(const ApproximateBudget& budget, Relation relation,
+                                      const Plan& event) {
   const auto at = [&](double share) {
     const auto requested = relation == Relation::as_stated ? std::nullopt : std::optional(relation);
-    return epsilon(event, Delta(share * budget.delta), {.relation = requested}).value.upper / budget.epsilon;
+    return epsilon(event, Delta(share * budget.delta), {.relation = requested}).value.upper /
+           budget.epsilon;
   };
   if (budget.delta == 0) return at(0);
   double low = 1e-6;
@@ -60,8 +62,10 @@ std::string promise_text(const Filter& filter) {
   const Delta delta = promised_delta(filter.budget());
   const double epsilon = filter.claim(delta).epsilon;
   if (!std::isfinite(epsilon)) return "the budget";
-  const bool is_pure = std::holds_alternative<ApproximateBudget>(filter.budget()) && filter.limit().delta == 0;
-  return "ε = " + rounded(epsilon * (1 - 1e-12), 4, Side::upper) + (is_pure ? "" : " at δ = " + shortest(delta.value()));
+  const bool is_pure =
+      std::holds_alternative<ApproximateBudget>(filter.budget()) && filter.limit().delta == 0;
+  return "ε = " + rounded(epsilon * (1 - 1e-12), 4, Side::upper) +
+         (is_pure ? "" : " at δ = " + shortest(delta.value()));
 }
 
 }  // namespace
@@ -74,16 +78,22 @@ GdpBudget gaussian_budget(double epsilon, double delta, std::optional<double> sl
 
 Delta promised_delta(const Budget& budget) {
   static constexpr double usual = 1e-6;
-  const auto beyond = [](double aside) { return Delta(std::min(std::max(usual, 2 * aside), (1 + aside) / 2)); };
-  if (const auto* b = std::get_if<ApproximateBudget>(&budget)) return Delta(b->delta > 0 ? b->delta : usual);
+  const auto beyond = [](double aside) {
+    return Delta(std::min(std::max(usual, 2 * aside), (1 + aside) / 2));
+  };
+  if (const auto* b = std::get_if<ApproximateBudget>(&budget))
+    return Delta(b->delta > 0 ? b->delta : usual);
   if (const auto* b = std::get_if<ZcdpBudget>(&budget)) return beyond(b->delta);
   if (const auto* b = std::get_if<RenyiBudget>(&budget)) return beyond(b->delta);
   const auto* gaussian = std::get_if<GdpBudget>(&budget);
   if (gaussian == nullptr || gaussian->delta == 0) return Delta(usual);
-  return Delta(gaussian->delta < 0.05 ? six_digits(10 * gaussian->delta) : (1 + gaussian->delta) / 2);
+  return Delta(gaussian->delta < 0.05 ? six_digits(10 * gaussian->delta)
+                                      : (1 + gaussian->delta) / 2);
 }
 
-Claim promise_of(const Budget& budget, Relation relation) { return Filter(budget, relation).claim(promised_delta(budget)); }
+Claim promise_of(const Budget& budget, Relation relation) {
+  return Filter(budget, relation).claim(promised_delta(budget));
+}
 
 double percent_left(const Filter& filter) {
   const double limit = filter.limit().amount;
@@ -102,41 +112,55 @@ std::string remaining_budget_text(const Filter& filter) {
 std::string percent_of_budget(const Budget& budget, const Charge& cost) {
   const Charge limit = Filter(budget).limit();
   const double delta = cost.delta == 0 ? 0 : cost.delta / limit.delta;
-  const double part = std::max(cost.amount == 0 ? 0 : cost.amount / limit.amount, delta) * (1 - 0x1p-48);
+  const double part =
+      std::max(cost.amount == 0 ? 0 : cost.amount / limit.amount, delta) * (1 - 0x1p-48);
   return std::isfinite(part) ? percent(part) : "more than all";
 }
 
 std::string refusal_text(const Filter& filter, const Decision& decision) {
   if (std::holds_alternative<CommittedBudget>(filter.budget())) return decision.reason;
-  return "it takes " + percent_of_budget(filter.budget(), decision.cost) + " of the budget, and " + remaining_budget_text(filter) + " is left (" +
-         decision.reason + ")";
+  return "it takes " + percent_of_budget(filter.budget(), decision.cost) + " of the budget, and " +
+         remaining_budget_text(filter) + " is left (" + decision.reason + ")";
 }
 
-std::optional<double> share_of_delta(const Budget& budget, Relation relation, std::optional<double> epsilon, std::optional<double> rho) {
+std::optional<double> share_of_delta(const Budget& budget, Relation relation,
+                                     std::optional<double> epsilon, std::optional<double> rho) {
   if (std::holds_alternative<CommittedBudget>(budget) || (!epsilon && !rho)) return std::nullopt;
-  const bool is_gaussian = std::holds_alternative<GdpBudget>(budget);  // its δ is promised_delta(), also without slack
+  const bool is_gaussian =
+      std::holds_alternative<GdpBudget>(budget);  // its δ is promised_delta(), also without slack
   const Filter filter(budget, relation);
   const auto* concentrated = std::get_if<ZcdpBudget>(&budget);
-  const double all = is_gaussian || std::holds_alternative<ApproximateBudget>(budget) ? promised_delta(budget).value() : filter.limit().delta;
+  const double all = is_gaussian || std::holds_alternative<ApproximateBudget>(budget)
+                         ? promised_delta(budget).value()
+                         : filter.limit().delta;
   if (!is_gaussian && filter.limit().delta == 0) return std::nullopt;
-  const double part = rho && concentrated != nullptr ? *rho / concentrated->rho : epsilon ? *epsilon / promise_of(budget, relation).epsilon : 0;
+  const double part = rho && concentrated != nullptr ? *rho / concentrated->rho
+                      : epsilon ? *epsilon / promise_of(budget, relation).epsilon
+                                : 0;
   if (!(part > 0) || !std::isfinite(part)) return std::nullopt;
-  return std::min(all, read_number(rounded(all * std::min(1.0, part) * (1 + 1e-6), 3, Side::lower)));  // a third of 3e-7 is 1e-7
+  return std::min(all, read_number(rounded(all * std::min(1.0, part) * (1 + 1e-6), 3,
+                                           Side::lower)));  // a third of 3e-7 is 1e-7
 }
 
 std::vector<Budget> budgets_for(double epsilon, double delta, double slack) {
   const double mu = gdp_budget_mu(epsilon, delta, slack);
   const double left = ((Real(delta) - Real(slack)) / (1 - Real(slack))).lower() * (1 - 1e-12);
   const double least = epsilon * (1 - 1e-12);
-  const double rho = largest_argument([left](double x) { return epsilon_from_zcdp({x}, left).value.upper(); }, least);
+  const double rho = largest_argument(
+      [left](double x) { return epsilon_from_zcdp({x}, left).value.upper(); }, least);
   const auto divergence = [&](double order) {
-    const double value = (Real(least) - epsilon_from_renyi({order, 0}, left)).lower();  // the conversion adds a number to ε̄ that depends on the order only
+    const double value =
+        (Real(least) - epsilon_from_renyi({order, 0}, left))
+            .lower();  // the conversion adds a number to ε̄ that depends on the order only
     return value > 0 ? read_number(rounded(value, 6, Side::lower)) : 0;
   };
   // Gaussian noise costs α μ²/2 at order α, so the best order has the largest divergence per order.
-  const double u = least_point(std::log(0.01), std::log(1e4), [&](double v) { return -divergence(1 + std::exp(v)) / (1 + std::exp(v)); });
+  const double u = least_point(std::log(0.01), std::log(1e4), [&](double v) {
+    return -divergence(1 + std::exp(v)) / (1 + std::exp(v));
+  });
   const double order = read_number(rounded(1 + std::exp(u), 3, Side::upper));
-  return {GdpBudget{mu, slack}, ZcdpBudget{rho, slack}, RenyiBudget{order, divergence(order), slack}, ApproximateBudget{epsilon, delta}};
+  return {GdpBudget{mu, slack}, ZcdpBudget{rho, slack},
+          RenyiBudget{order, divergence(order), slack}, ApproximateBudget{epsilon, delta}};
 }
 
 std::string currency_name(const Budget& budget) {
@@ -146,7 +170,8 @@ std::string currency_name(const Budget& budget) {
 
 std::optional<double> budget_fraction(const Budget& budget, Relation relation, const Plan& event) {
   try {
-    if (const auto* sum = std::get_if<ApproximateBudget>(&budget)) return fraction_of_sum(*sum, relation, event);
+    if (const auto* sum = std::get_if<ApproximateBudget>(&budget))
+      return fraction_of_sum(*sum, relation, event);
     Filter filter(budget, relation);
     const Charge cost = filter.admit(event).cost;
     const double delta = cost.delta == 0 ? 0 : cost.delta / filter.limit().delta;
@@ -173,7 +198,8 @@ std::string cheaper_budget_hint(const GdpBudget& budget, Relation relation, cons
            std::string(name == "zcdp"  ? "rho"
                        : name == "rdp" ? "Rényi divergence"
                                        : "epsilon") +
-           " would take it for " + percent(*part) + " of its budget; this one takes " + percent(*own);
+           " would take it for " + percent(*part) + " of its budget; this one takes " +
+           percent(*own);
   }
   return best;
 }

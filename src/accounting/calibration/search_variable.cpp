@@ -17,22 +17,29 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-std::string place_text(const HolePlace& place) { return place.node == "repeat" ? "steps" : place.parameter + " of " + place.node; }
+std::string place_text(const HolePlace& place) {
+  return place.node == "repeat" ? "steps" : place.parameter + " of " + place.node;
+}
 
 // Throws InvalidValue unless the cost is monotone in all holes, in one direction.
 void require_one_direction(const std::vector<HolePlace>& holes) {
   if (holes.empty()) {
-    throw InvalidValue("there is nothing to calibrate: put '?' in place of the number to find, as in 100 * gaussian(?)");
+    throw InvalidValue(
+        "there is nothing to calibrate: put '?' in place of the number to find, as in 100 * "
+        "gaussian(?)");
   }
   for (const HolePlace& place : holes) {
     if (place.effect == Effect::unclear) {
-      throw InvalidValue("calibrate cannot solve for " + place.parameter + " of " + place.node + ": more of it does not always cost more");
+      throw InvalidValue("calibrate cannot solve for " + place.parameter + " of " + place.node +
+                         ": more of it does not always cost more");
     }
     if (place.effect != holes.front().effect) {
       const HolePlace& cheap = place.effect == Effect::cheaper ? place : holes.front();
       const HolePlace& costly = place.effect == Effect::cheaper ? holes.front() : place;
-      throw InvalidValue("every '?' stands for the same number, and here more of it is cheaper as " + place_text(cheap) + " but more expensive as " +
-                         place_text(costly) + ": leave only holes that push the cost one way");
+      throw InvalidValue(
+          "every '?' stands for the same number, and here more of it is cheaper as " +
+          place_text(cheap) + " but more expensive as " + place_text(costly) +
+          ": leave only holes that push the cost one way");
     }
   }
 }
@@ -51,7 +58,8 @@ bool allowed(const Plan& plan, double value) {
 Bound range_of(const HolePlace& place, bool whole) {
   const double least = place.least / place.factor;
   const double most = place.most / place.factor;
-  return whole ? Bound{std::max(1.0, std::ceil(least)), std::floor(most)} : Bound{std::max(1e-150, least), std::min(1e150, most)};
+  return whole ? Bound{std::max(1.0, std::ceil(least)), std::floor(most)}
+               : Bound{std::max(1e-150, least), std::min(1e150, most)};
 }
 
 }  // namespace
@@ -66,18 +74,23 @@ SearchVariable search_variable_of(const Plan& plan) {
     const Bound range = range_of(place, result.whole);
     result.least = std::max(result.least, range.lower);
     result.most = std::min(result.most, range.upper);
-    const std::string name = place_text(place) + (place.factor == 1 ? "" : " as " + shortest(place.factor) + "*?");
+    const std::string name =
+        place_text(place) + (place.factor == 1 ? "" : " as " + shortest(place.factor) + "*?");
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   }
   for (const std::string& name : names) result.text += (result.text.empty() ? "" : ", ") + name;
-  result.no_value = names.size() > 1 ? "no value of '?'" : result.text == "steps" ? "not even one step" : "no " + result.text;
+  result.no_value = names.size() > 1         ? "no value of '?'"
+                    : result.text == "steps" ? "not even one step"
+                                             : "no " + result.text;
   // A hole may exclude the end of its range, or its multiple of the end may round to a number
   // outside.
   if (!result.whole) {
     for (int i = 0; i < 4 && !allowed(plan, result.most); ++i) result.most = next_down(result.most);
-    for (int i = 0; i < 4 && !allowed(plan, result.least); ++i) result.least = next_up(result.least);
+    for (int i = 0; i < 4 && !allowed(plan, result.least); ++i)
+      result.least = next_up(result.least);
   }
-  if (!(result.least <= result.most)) throw InvalidValue("no number can fill every '?' of the plan: their ranges do not meet");
+  if (!(result.least <= result.most))
+    throw InvalidValue("no number can fill every '?' of the plan: their ranges do not meet");
   return result;
 }
 

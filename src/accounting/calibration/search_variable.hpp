@@ -9,11 +9,11 @@ namespace sotto::accounting_detail {
 
 /// The number that all holes of a plan stand for.
 struct SearchVariable {
-  std::string text;         ///< names the holes: "sigma of gaussian, b of laplace as 2*?"
-  std::string no_value;     ///< the subject of a refusal: "no sigma of gaussian"
-  bool lowers_cost;         ///< the cost falls if the number grows, as for noise
-  bool whole;               ///< the number is a count
-  double least, most;       ///< the range that every hole allows
+  std::string text;      ///< names the holes: "sigma of gaussian, b of laplace as 2*?"
+  std::string no_value;  ///< the subject of a refusal: "no sigma of gaussian"
+  bool lowers_cost;      ///< the cost falls if the number grows, as for noise
+  bool whole;            ///< the number is a count
+  double least, most;    ///< the range that every hole allows
 };
 
 /// Returns the variable of a plan. Throws InvalidValue if the plan has no hole, if the cost is not

@@ -6,11 +6,11 @@
 #include <limits>
 #include <string>
 
-#include "sotto/accounting/derivation.hpp"
-#include "sotto/core/errors.hpp"
 #include "core/api/work.hpp"
 #include "numerics/api/elementary.hpp"
 #include "numerics/api/gamma.hpp"
+#include "sotto/accounting/derivation.hpp"
+#include "sotto/core/errors.hpp"
 
 namespace sotto {
 namespace {
@@ -18,7 +18,9 @@ namespace {
 Real real(std::int64_t n) { return static_cast<double>(n); }
 
 // ε sqrt(2k log(1/δ')): the deviation of the total loss from its mean, by Azuma's inequality.
-Real deviation(const EqualSteps& steps) { return steps.epsilon * sqrt(-2 * real(steps.k) * log(steps.slack)); }
+Real deviation(const EqualSteps& steps) {
+  return steps.epsilon * sqrt(-2 * real(steps.k) * log(steps.slack));
+}
 
 // kε(e^ε - 1): an upper bound on the mean of the total loss.
 Real drift(const EqualSteps& steps) { return real(steps.k) * steps.epsilon * expm1(steps.epsilon); }
@@ -39,7 +41,9 @@ Real kov_epsilon(const EqualSteps& steps) {
   return min(k * e, min(second, mean + deviation(steps)));
 }
 
-Real any_failure(const Real& delta, std::int64_t k) { return delta.upper() == 0 ? Real(0) : -expm1(real(k) * log1p(-delta)); }
+Real any_failure(const Real& delta, std::int64_t k) {
+  return delta.upper() == 0 ? Real(0) : -expm1(real(k) * log1p(-delta));
+}
 
 Real either_failure(const Real& a, const Real& b) { return a + b * (1 - a); }
 
@@ -51,16 +55,22 @@ namespace {
 class BinomialSum {
  public:
   BinomialSum(double epsilon, std::int64_t k, double epsilon0)
-      : epsilon_(epsilon), epsilon0_(epsilon0), k_(k), up_(exp(Real(epsilon0))), down_(exp(-Real(epsilon0))) {
+      : epsilon_(epsilon),
+        epsilon0_(epsilon0),
+        k_(k),
+        up_(exp(Real(epsilon0))),
+        down_(exp(-Real(epsilon0))) {
     const auto count = static_cast<double>(k);
-    const double cut = (count - epsilon / epsilon0) / 2;  // terms with i above this are 0; `top_` adds one for rounding
+    const double cut = (count - epsilon / epsilon0) /
+                       2;  // terms with i above this are 0; `top_` adds one for rounding
     top_ = static_cast<std::int64_t>(std::clamp(std::floor(cut) + 1, 0.0, count));
     const auto mode = static_cast<std::int64_t>(std::floor((count + 1) / (1 + std::exp(epsilon0))));
     start_ = std::min(top_, mode);
   }
 
   Real value() {
-    const Real log_weight = log_binomial(k_, start_) - real(start_) * epsilon0_ - real(k_) * log1p(down_);
+    const Real log_weight =
+        log_binomial(k_, start_) - real(start_) * epsilon0_ - real(k_) * log1p(down_);
     add_downwards();
     if (start_ < top_) add_upwards();
     if (sum_.upper() <= 0) return 0;
@@ -69,15 +79,20 @@ class BinomialSum {
   }
 
  private:
-  [[nodiscard]] Real gap(std::int64_t i) const { return epsilon_ - (real(k_) - 2 * real(i)) * epsilon0_; }
+  [[nodiscard]] Real gap(std::int64_t i) const {
+    return epsilon_ - (real(k_) - 2 * real(i)) * epsilon0_;
+  }
   // (1 - e^gap)₊, without max() where it is certainly positive
-  [[nodiscard]] static Real factor(const Real& exp_gap) { return exp_gap.high() < 0.5 ? 1 - exp_gap : max(0, 1 - exp_gap); }
+  [[nodiscard]] static Real factor(const Real& exp_gap) {
+    return exp_gap.high() < 0.5 ? 1 - exp_gap : max(0, 1 - exp_gap);
+  }
 
   // Adds the rest of the sum to its error and returns true, if the rest is negligible. The ratios
   // of the weights decrease, so the rest is below the geometric series weight r / (1 - r).
   bool rest_is_negligible(std::int64_t i, const Real& weight, const Real& ratio) {
     constexpr double negligible = 0x1p-64;
-    constexpr std::int64_t stride = 16;  // the interval of terms at which the rest is compared with the sum
+    constexpr std::int64_t stride =
+        16;  // the interval of terms at which the rest is compared with the sum
     if (const double r = i % stride == 0 ? ratio.upper() : 1; r < 1) {
       const double rest = weight.upper() * r / (1 - r) * (1 + 0x1p-40);
       if (rest < negligible * sum_.upper()) {
@@ -120,7 +135,8 @@ class BinomialSum {
       } else if (gap(i + 1).upper() > -100) {
         exp_gap = exp(gap(i + 1));
       }
-      sum_ += weight * (exp_gap.high() > 0 ? factor(exp_gap) : Real(1).widened(0x1p-140));  // e^-100 < 2^-144
+      sum_ += weight * (exp_gap.high() > 0 ? factor(exp_gap)
+                                           : Real(1).widened(0x1p-140));  // e^-100 < 2^-144
     }
   }
 
@@ -148,18 +164,20 @@ Real optimal_delta(double epsilon, std::int64_t k, double epsilon0, const Real& 
 
 bool optimal_is_feasible(std::int64_t k, double epsilon0) {
   const double p = 1 / (1 + std::exp(epsilon0));
-  return std::isfinite(epsilon0) && epsilon0 >= 0 && k <= 1000000000 && static_cast<double>(k) * p * (1 - p) <= 1e8;
+  return std::isfinite(epsilon0) && epsilon0 >= 0 && k <= 1000000000 &&
+         static_cast<double>(k) * p * (1 - p) <= 1e8;
 }
 
 Profile optimal_profile(std::int64_t k, double epsilon0, const Real& aside, Side side) {
   if (!optimal_is_feasible(k, epsilon0)) {
-    throw OutsideConditions(
-        "optimal composition is summed term by term, and " + std::to_string(k) + " steps of this epsilon have too many terms: use rdp, zcdp or kov",
-        Remedy::method);
+    throw OutsideConditions("optimal composition is summed term by term, and " + std::to_string(k) +
+                                " steps of this epsilon have too many terms: use rdp, zcdp or kov",
+                            Remedy::method);
   }
   const bool pure = aside.upper() == 0;
   return {[=](double epsilon) { return optimal_delta(epsilon, k, epsilon0, aside); },
-          pure ? (real(k) * Real(epsilon0)).at(side) : std::numeric_limits<double>::infinity(), aside};
+          pure ? (real(k) * Real(epsilon0)).at(side) : std::numeric_limits<double>::infinity(),
+          aside};
 }
 
 Real advanced_simple_epsilon(const EqualSteps& steps) {
@@ -169,12 +187,18 @@ Real advanced_simple_epsilon(const EqualSteps& steps) {
     const double claimed = (2 * allowed).upper();
     const bool feasible = optimal_is_feasible(steps.k, steps.epsilon.lower());
     const double optimum =
-        feasible ? epsilon_of(optimal_profile(steps.k, steps.epsilon.lower(), 0, Side::lower), steps.slack.upper(), Side::lower) : 0;
+        feasible ? epsilon_of(optimal_profile(steps.k, steps.epsilon.lower(), 0, Side::lower),
+                              steps.slack.upper(), Side::lower)
+                 : 0;
     throw OutsideConditions(
-        "the simple form 2 eps sqrt(2 k log(1/delta')) holds only while k eps (e^eps - 1) <= eps sqrt(2 k log(1/delta')), here " + rounded_up(drifted) +
-            " > " + rounded_down(allowed) + "; it would say " + rounded_up(claimed) +
-            (optimum > claimed ? ", which is too small for some mechanisms (the optimum of such steps is " + rounded_down(optimum) + ")"
-                               : ", which it does not prove here") +
+        "the simple form 2 eps sqrt(2 k log(1/delta')) holds only while k eps (e^eps - 1) <= eps "
+        "sqrt(2 k log(1/delta')), here " +
+            rounded_up(drifted) + " > " + rounded_down(allowed) + "; it would say " +
+            rounded_up(claimed) +
+            (optimum > claimed
+                 ? ", which is too small for some mechanisms (the optimum of such steps is " +
+                       rounded_down(optimum) + ")"
+                 : ", which it does not prove here") +
             ": use advanced, kov or optimal",
         Remedy::method);
   }

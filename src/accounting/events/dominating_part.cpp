@@ -17,7 +17,8 @@ bool surely_at_most(const Real& a, const Real& b) { return a.upper() <= b.lower(
 std::optional<Real> squared_mu(const std::vector<Event>& events) {
   Real sum = 0;
   for (const Event& event : events) {
-    const auto one = event.leaf == nullptr || event.units > 1 ? std::nullopt : event.leaf->squared_mu(Side::upper);
+    const auto one = event.leaf == nullptr || event.units > 1 ? std::nullopt
+                                                              : event.leaf->squared_mu(Side::upper);
     if (!one) return std::nullopt;
     sum += real(event.count) * *one;
   }
@@ -32,7 +33,8 @@ bool event_dominated(const Event& a, const Event& b) {
   if (a.units > 1 || b.units > 1) return false;
   const auto* p = a.plan.as<Poisson>();
   const auto* q = b.plan.as<Poisson>();
-  if (p != nullptr && q != nullptr) return p->rate.value() <= q->rate.value() && dominated(p->plan, q->plan);
+  if (p != nullptr && q != nullptr)
+    return p->rate.value() <= q->rate.value() && dominated(p->plan, q->plan);
   if (a.leaf == nullptr || b.leaf == nullptr) return false;
   const auto less = a.leaf->pure_epsilon(1);
   const auto more = b.leaf->pure_epsilon(1);
@@ -54,14 +56,17 @@ bool dominated(const Plan& a, const Plan& b) {
   const auto mu = squared_mu(less);
   const auto nu = squared_mu(more);
   if (mu && nu) return surely_at_most(*mu, *nu);
-  return less.size() == 1 && more.size() == 1 && less.front().count <= more.front().count && event_dominated(less.front(), more.front());
+  return less.size() == 1 && more.size() == 1 && less.front().count <= more.front().count &&
+         event_dominated(less.front(), more.front());
 }
 
 }  // namespace
 
 std::optional<Plan> dominating_part(const Parallel& parallel) {
   for (const Plan& one : parallel.parts) {
-    if (std::all_of(parallel.parts.begin(), parallel.parts.end(), [&](const Plan& other) { return dominated(other, one); })) return one;
+    if (std::all_of(parallel.parts.begin(), parallel.parts.end(),
+                    [&](const Plan& other) { return dominated(other, one); }))
+      return one;
   }
   return std::nullopt;
 }

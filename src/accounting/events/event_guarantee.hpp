@@ -4,8 +4,8 @@
 #include <optional>
 
 #include "accounting/events/events.hpp"
-#include "sotto/accounting/derivation.hpp"
 #include "privacy/api/definitions.hpp"
+#include "sotto/accounting/derivation.hpp"
 
 namespace sotto::accounting_detail {
 
@@ -14,7 +14,8 @@ namespace sotto::accounting_detail {
 /// only at a chosen δ (Gaussian noise, zCDP, RDP, …) spends it. If no ε suffices at that share, ε
 /// is Real::unknown(). Throws OutsideConditions if no theorem applies. If `why` is not null, it
 /// receives the derivation.
-ApproximateDP guarantee_of(const Event& event, double share, GaussianConversion conversion, Derivation* why);
+ApproximateDP guarantee_of(const Event& event, double share, GaussianConversion conversion,
+                           Derivation* why);
 
 /// Returns the (ε, δ)-DP guarantee of the whole plan by basic composition, an upper bound. Empty if
 /// a step needs a share of δ.

@@ -4,9 +4,9 @@
 #include <string>
 #include <unordered_map>
 
-#include "sotto/core/errors.hpp"
 #include "core/api/work.hpp"
 #include "numerics/api/elementary.hpp"
+#include "sotto/core/errors.hpp"
 #include "sotto/plan/text.hpp"
 
 namespace sotto::accounting_detail {
@@ -51,7 +51,8 @@ class EventCollector {
     if (!is_new) {
       std::int64_t& count = events[entry->second].count;
       count += event.count;
-      if (count > (std::int64_t{1} << 53)) throw InvalidValue("the plan repeats a step more than 2^53 times: use fewer repetitions");
+      if (count > (std::int64_t{1} << 53))
+        throw InvalidValue("the plan repeats a step more than 2^53 times: use fewer repetitions");
       return;
     }
     event.leaf = leaf_of(event.plan, event.units);

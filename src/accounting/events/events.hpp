@@ -33,9 +33,13 @@ struct Event {
 
   /// Returns the parallel node, or null. It is null for a group, too: the group conversion applies
   /// to the total of a whole plan.
-  [[nodiscard]] const Parallel* parallel() const { return units == 1 ? plan.as<Parallel>() : nullptr; }
+  [[nodiscard]] const Parallel* parallel() const {
+    return units == 1 ? plan.as<Parallel>() : nullptr;
+  }
   /// Returns the event as a plan, with group(units, ·) around it if it has several units.
-  [[nodiscard]] Plan with_group() const { return units == 1 ? plan : group(static_cast<double>(units), plan); }
+  [[nodiscard]] Plan with_group() const {
+    return units == 1 ? plan : group(static_cast<double>(units), plan);
+  }
 };
 
 /// Returns the plan's events in the order of their first occurrence. Throws InvalidValue if a count

@@ -5,18 +5,19 @@
 #include <optional>
 #include <utility>
 
+#include "accounting/api/composition.hpp"
 #include "accounting/events/dominating_pairs.hpp"
 #include "accounting/leaves/description.hpp"
-#include "accounting/api/composition.hpp"
-#include "sotto/core/errors.hpp"
 #include "numerics/api/elementary.hpp"
+#include "sotto/core/errors.hpp"
 #include "sotto/plan/text.hpp"
 
 namespace sotto::accounting_detail {
 
 void refuse(const Plan& plan, const std::string& why, Remedy remedy) {
   const std::string text = print(plan);
-  throw OutsideConditions((text.size() <= 80 ? text : text.substr(0, 77) + "...") + " " + why, remedy);
+  throw OutsideConditions((text.size() <= 80 ? text : text.substr(0, 77) + "...") + " " + why,
+                          remedy);
 }
 
 namespace {
@@ -30,7 +31,9 @@ struct RepeatedLattice {
   std::optional<ApproximateDP> canonical;  // of one step, if it is (ε, δ)-DP at no choice of δ
 
   // The number of losses of all steps together.
-  [[nodiscard]] double losses() const { return static_cast<double>(times) * (static_cast<double>(base.masses.size()) - 1) + 1; }
+  [[nodiscard]] double losses() const {
+    return static_cast<double>(times) * (static_cast<double>(base.masses.size()) - 1) + 1;
+  }
 };
 
 // The steps that run on one sample, by the form of their pairs: one merged Gaussian, Laplace noise,
@@ -65,23 +68,27 @@ struct Body {
     for (const auto* steps : {&laplace, &canonical}) {
       for (const auto& [epsilon, times] : *steps) sum += real(times) * epsilon;
     }
-    for (const RepeatedLattice& lattice : lattices) sum += Real(lattice.losses() - 1) / 2 * lattice.base.spacing;
+    for (const RepeatedLattice& lattice : lattices)
+      sum += Real(lattice.losses() - 1) / 2 * lattice.base.spacing;
     return sum;
   }
 };
 
 // A leaf with a negligible ε. On the upper side randomized response with its ε dominates it.
 void add_negligible(Body& body, const Event& event, const Real& epsilon, bool attained, Side side) {
-  if (side == Side::upper || attained) body.failure = either_failure(body.failure, any_failure(event.leaf->delta(), event.count));
+  if (side == Side::upper || attained)
+    body.failure = either_failure(body.failure, any_failure(event.leaf->delta(), event.count));
   if (side == Side::upper) body.attained = body.attained && attained && epsilon.upper() == 0;
-  if (side == Side::upper && epsilon.upper() > 0) body.canonical.emplace_back(max(real(event.count) * epsilon, negligible_loss), 1);
+  if (side == Side::upper && epsilon.upper() > 0)
+    body.canonical.emplace_back(max(real(event.count) * epsilon, negligible_loss), 1);
 }
 
 // A leaf with losses on a lattice. Outcomes off the lattice are failures on the upper side, and
 // blanks on the lower side.
 void add_lattice(Body& body, const Event& event, const LatticeBase& lattice, Side side) {
   std::optional<ApproximateDP> own;
-  if (const auto epsilon = event.leaf->pure_epsilon(1)) own = ApproximateDP{*epsilon, event.leaf->delta()};
+  if (const auto epsilon = event.leaf->pure_epsilon(1))
+    own = ApproximateDP{*epsilon, event.leaf->delta()};
   body.lattices.push_back({lattice, event.count, own});
   const Real truncated = any_failure(lattice.truncated, event.count);
   if (side == Side::upper) {
@@ -93,7 +100,8 @@ void add_lattice(Body& body, const Event& event, const LatticeBase& lattice, Sid
 }
 
 void add_event(Body& body, const Event& event, const Plan& sampled, Side side) {
-  const std::optional<Real> own_epsilon = event.leaf == nullptr ? std::nullopt : event.leaf->pure_epsilon(1);
+  const std::optional<Real> own_epsilon =
+      event.leaf == nullptr ? std::nullopt : event.leaf->pure_epsilon(1);
   if (own_epsilon && !(own_epsilon->upper() < std::numeric_limits<double>::infinity())) {
     refuse(sampled, "samples a mechanism with a loss beyond the largest double");
   }
@@ -115,7 +123,10 @@ void add_event(Body& body, const Event& event, const Plan& sampled, Side side) {
     body.failure = either_failure(body.failure, any_failure(one.delta, event.count));
     body.attained = body.attained && canonical->attained;
   } else {
-    refuse(sampled, "samples a mechanism with no known worst pair (" + print(event.plan) + "): use rdp, which needs none", Remedy::method);
+    refuse(sampled,
+           "samples a mechanism with no known worst pair (" + print(event.plan) +
+               "): use rdp, which needs none",
+           Remedy::method);
   }
 }
 
@@ -141,7 +152,8 @@ std::vector<Real> convolved(const RepeatedLattice& lattice) {
   for (std::int64_t step = 1; step < lattice.times; ++step) {
     std::vector<Real> next(masses.size() + lattice.base.masses.size() - 1, Real(0));
     for (std::size_t i = 0; i < masses.size(); ++i) {
-      for (std::size_t j = 0; j < lattice.base.masses.size(); ++j) next[i + j] += masses[i] * lattice.base.masses[j];
+      for (std::size_t j = 0; j < lattice.base.masses.size(); ++j)
+        next[i + j] += masses[i] * lattice.base.masses[j];
     }
     masses = std::move(next);
   }
@@ -181,7 +193,9 @@ std::vector<Atom> with_responses(std::vector<Atom> atoms, const Real& epsilon, s
           Real mass = 0;
           if (j < each) mass += atoms[first + j].mass * fall;
           if (j > 0) mass += atoms[first + j - 1].mass * rise;
-          next.push_back({j < each ? atoms[first + j].loss - epsilon : atoms[first + j - 1].loss + epsilon, mass});
+          next.push_back(
+              {j < each ? atoms[first + j].loss - epsilon : atoms[first + j - 1].loss + epsilon,
+               mass});
         }
       }
     }
@@ -196,7 +210,8 @@ std::vector<Atom> with_responses(std::vector<Atom> atoms, const Real& epsilon, s
 std::vector<Atom> atoms_of(const Body& body) {
   std::vector<Atom> atoms{{0, 1 - body.blank}};
   for (const RepeatedLattice& lattice : body.lattices) atoms = with_lattice(atoms, lattice);
-  for (const auto& [epsilon, times] : body.canonical) atoms = with_responses(std::move(atoms), epsilon, times);
+  for (const auto& [epsilon, times] : body.canonical)
+    atoms = with_responses(std::move(atoms), epsilon, times);
   if (body.blank.upper() > 0) atoms.push_back({0, body.blank});
   return atoms;
 }
@@ -208,28 +223,39 @@ constexpr double most_atoms = 4096;
 std::vector<LossStep> losses_of(const Body& body) {
   std::vector<LossStep> losses;
   if (body.gaussian()) losses.push_back({gaussian_loss(body.squared_mu), 1});
-  for (const auto& [x, times] : body.laplace) losses.push_back({laplace_loss(x), static_cast<double>(times)});
-  for (const auto& [epsilon, times] : body.canonical) losses.push_back({response_loss(epsilon), static_cast<double>(times)});
+  for (const auto& [x, times] : body.laplace)
+    losses.push_back({laplace_loss(x), static_cast<double>(times)});
+  for (const auto& [epsilon, times] : body.canonical)
+    losses.push_back({response_loss(epsilon), static_cast<double>(times)});
   return losses;
 }
 
 // Records that the pair is a discretised product.
 void mark_as_product(Proved<DominatingPair>& result) {
   result.value.discretized = true;
-  result.conditions.emplace_back("several mechanisms on one sample: the discretised product of their pairs");
+  result.conditions.emplace_back(
+      "several mechanisms on one sample: the discretised product of their pairs");
 }
 
 [[noreturn]] void refuse_product(const Plan& plan) {
-  refuse(plan, "has several mechanisms on one sample, too many or with losses too large for a grid of their joint loss: use rdp", Remedy::method);
+  refuse(plan,
+         "has several mechanisms on one sample, too many or with losses too large for a grid of "
+         "their joint loss: use rdp",
+         Remedy::method);
 }
 
 [[noreturn]] void refuse_lattice(const Plan& plan) {
-  refuse(plan, "has discrete noise together with other steps on one sample, or too much of it for its losses to be listed: use rdp", Remedy::method);
+  refuse(plan,
+         "has discrete noise together with other steps on one sample, or too much of it for its "
+         "losses to be listed: use rdp",
+         Remedy::method);
 }
 
 // Whether the losses on lattices can be listed as atoms. They cannot if the body has continuous
 // noise.
-bool lists_lattices(const Body& body) { return !body.gaussian() && body.laplace.empty() && body.atoms() <= most_atoms; }
+bool lists_lattices(const Body& body) {
+  return !body.gaussian() && body.laplace.empty() && body.atoms() <= most_atoms;
+}
 
 // Replaces lattices that cannot be listed by canonical steps on the upper side. The lower side
 // leaves them out, which cannot cost more.
@@ -248,14 +274,21 @@ Body with_listed_lattices(const Plan& plan, Body body, Side side) {
 
 // The pair under Poisson sampling: of one Gaussian, of one Laplace, of atoms only, or of the
 // discretised product of several kinds of steps.
-PoissonPair poisson_pair(const Plan& plan, const Body& body, const Real& rate, Side side, Proved<DominatingPair>& result) {
-  const auto both = [](const auto& one) { return PoissonPair{one(Direction::remove), one(Direction::add)}; };
+PoissonPair poisson_pair(const Plan& plan, const Body& body, const Real& rate, Side side,
+                         Proved<DominatingPair>& result) {
+  const auto both = [](const auto& one) {
+    return PoissonPair{one(Direction::remove), one(Direction::add)};
+  };
   const std::int64_t laplaces = body.laplaces();
   if (body.canonical.empty() && body.lattices.empty() && laplaces == 0) {
-    return both([&](Direction direction) { return poisson_gaussian_loss(sqrt_of_nonnegative(body.squared_mu), rate, direction); });
+    return both([&](Direction direction) {
+      return poisson_gaussian_loss(sqrt_of_nonnegative(body.squared_mu), rate, direction);
+    });
   }
   if (body.canonical.empty() && body.lattices.empty() && laplaces == 1 && !body.gaussian()) {
-    return both([&](Direction direction) { return poisson_laplace_loss(body.laplace.front().first, rate, direction); });
+    return both([&](Direction direction) {
+      return poisson_laplace_loss(body.laplace.front().first, rate, direction);
+    });
   }
   if (!body.gaussian() && laplaces == 0 && body.atoms() <= most_atoms) {
     const std::vector<Atom> atoms = atoms_of(body);
@@ -263,14 +296,16 @@ PoissonPair poisson_pair(const Plan& plan, const Body& body, const Real& rate, S
   }
   const auto pair = poisson_product_losses(losses_of(body), rate, side);
   if (!pair) refuse_product(plan);
-  result.value.attained = side == Side::lower;  // the upper and the lower side have different losses
+  result.value.attained =
+      side == Side::lower;  // the upper and the lower side have different losses
   mark_as_product(result);
   return *pair;
 }
 
 // The loss under sampling without replacement: of the symmetric pair that has the amplified
 // profile.
-PrivacyLossPtr without_replacement_loss(const Plan& plan, const Body& body, const Real& rate, Proved<DominatingPair>& result) {
+PrivacyLossPtr without_replacement_loss(const Plan& plan, const Body& body, const Real& rate,
+                                        Proved<DominatingPair>& result) {
   const std::int64_t laplaces = body.laplaces();
   if (body.canonical.empty() && body.lattices.empty() && laplaces == 0)
     return without_replacement_gaussian_loss(sqrt_of_nonnegative(body.squared_mu), rate);
@@ -290,7 +325,9 @@ PrivacyLossPtr without_replacement_loss(const Plan& plan, const Body& body, cons
     const Real u = log1p(rate * expm1(atom.loss));
     atoms.push_back({u, atom.mass * exp(u / 2)});
   }
-  return symmetric_atoms_loss(atoms, atoms.size() == 1 ? std::optional<Lattice>(spaced(atoms.front().loss, 1)) : std::nullopt);
+  return symmetric_atoms_loss(atoms, atoms.size() == 1
+                                         ? std::optional<Lattice>(spaced(atoms.front().loss, 1))
+                                         : std::nullopt);
 }
 
 }  // namespace
@@ -298,11 +335,16 @@ PrivacyLossPtr without_replacement_loss(const Plan& plan, const Body& body, cons
 Proved<DominatingPair> sampled_pair(const Plan& plan, const Sampling& sampling, Side side) {
   const Body body = with_listed_lattices(plan, body_of(plan, sampling.body, side), side);
   const Real& rate = sampling.rate;
-  Proved<DominatingPair> result{{.removed = nullptr, .added = nullptr, .failure = rate * body.failure, .attained = body.attained && sampling.poisson},
-                                sampling.poisson ? "Poisson sampling: the pairs ((1-s)Q + sP, Q) and (P, (1-s)P + sQ)"
-                                                 : "sampling without replacement: the amplified profile, made symmetric, is a dominating pair",
-                                "Zhu2022",
-                                {sampling.poisson ? "add-remove" : "replace-one", "rate " + rounded_to_nearest(rate)}};
+  Proved<DominatingPair> result{
+      {.removed = nullptr,
+       .added = nullptr,
+       .failure = rate * body.failure,
+       .attained = body.attained && sampling.poisson},
+      sampling.poisson ? "Poisson sampling: the pairs ((1-s)Q + sP, Q) and (P, (1-s)P + sQ)"
+                       : "sampling without replacement: the amplified profile, made symmetric, is "
+                         "a dominating pair",
+      "Zhu2022",
+      {sampling.poisson ? "add-remove" : "replace-one", "rate " + rounded_to_nearest(rate)}};
   if (!body.gaussian() && body.bounded().upper() == 0) {  // the sample reveals nothing
     result.value.removed = gaussian_loss(0);
   } else if (sampling.poisson) {

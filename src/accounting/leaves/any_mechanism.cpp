@@ -27,10 +27,12 @@ TruncatedConcentratedDP concentrated(const Leaf& leaf) {
 
 std::optional<Proved<Real>> pure_renyi_of(const Leaf& leaf, double order, Side side) {
   const bool has_delta = leaf.delta().upper() > 0;
-  if (side == Side::lower && (has_delta || (leaf.units() > 1 && !std::isinf(order)))) return std::nullopt;
+  if (side == Side::lower && (has_delta || (leaf.units() > 1 && !std::isinf(order))))
+    return std::nullopt;
   const Real e = leaf.pure_epsilon(1)->at(side);
   return Proved<Real>{pure_renyi(e, order),
-                      has_delta ? "(ε, δ)-DP with δ set aside: randomized response dominates" : "ε-DP: randomized response dominates",
+                      has_delta ? "(ε, δ)-DP with δ set aside: randomized response dominates"
+                                : "ε-DP: randomized response dominates",
                       "Bun2016",
                       {"ε = " + rounded_to_nearest(e)}};
 }
@@ -38,15 +40,20 @@ std::optional<Proved<Real>> pure_renyi_of(const Leaf& leaf, double order, Side s
 Proved<Real> pure_rho_of(const Real& epsilon, RhoConversion conversion) {
   const Real e = epsilon.upper();
   const Condition is = "ε = " + rounded_to_nearest(e);
-  if (conversion == RhoConversion::classic) return {pure_rho_classic(e), "ε-DP: ρ = ε²/2", "Bun2016", {is}};
+  if (conversion == RhoConversion::classic)
+    return {pure_rho_classic(e), "ε-DP: ρ = ε²/2", "Bun2016", {is}};
   return {pure_rho(e), "ε-DP: ρ = ε tanh(ε/2)", "Harrison2025", {is}};
 }
 
-std::optional<Proved<Real>> truncated_renyi(const TruncatedConcentratedDP& tcdp, double order, Side side, const std::string& theorem,
+std::optional<Proved<Real>> truncated_renyi(const TruncatedConcentratedDP& tcdp, double order,
+                                            Side side, const std::string& theorem,
                                             const std::string& reference) {
   if (!(order <= tcdp.omega.at(opposite(side)))) return std::nullopt;
   return Proved<Real>{
-      order == 1 ? tcdp.rho : Real(order) * tcdp.rho, theorem, reference, {"order " + rounded_to_nearest(order) + " <= ω = " + rounded_down(tcdp.omega)}};
+      order == 1 ? tcdp.rho : Real(order) * tcdp.rho,
+      theorem,
+      reference,
+      {"order " + rounded_to_nearest(order) + " <= ω = " + rounded_down(tcdp.omega)}};
 }
 
 Lattice spaced(const Real& loss, double spacings) {
@@ -55,26 +62,34 @@ Lattice spaced(const Real& loss, double spacings) {
 }
 
 PrivacyLossPtr response_loss(const Real& epsilon) {
-  return symmetric_atoms_loss({{epsilon, 1 / (exp(epsilon / 2) + exp(-(epsilon / 2)))}}, spaced(epsilon, 2));
+  return symmetric_atoms_loss({{epsilon, 1 / (exp(epsilon / 2) + exp(-(epsilon / 2)))}},
+                              spaced(epsilon, 2));
 }
 
-Proved<DominatingPair> symmetric_pair(PrivacyLossPtr loss, std::string theorem, std::string reference) {
+Proved<DominatingPair> symmetric_pair(PrivacyLossPtr loss, std::string theorem,
+                                      std::string reference) {
   return {{.removed = std::move(loss), .added = nullptr}, std::move(theorem), std::move(reference)};
 }
 
 // --- ε-DP, with or without a δ ---
 
-Proved<ApproximateDP> PureLeaf::approximate(double, GaussianConversion) const { return own_guarantee_of(*this); }
+Proved<ApproximateDP> PureLeaf::approximate(double, GaussianConversion) const {
+  return own_guarantee_of(*this);
+}
 
 std::optional<Proved<Real>> PureLeaf::renyi(double order, Side side) const {
   if (side == Side::lower) return std::nullopt;
   return pure_renyi_of(*this, order, side);
 }
 
-ProvedOrRefused<Real> PureLeaf::rho(RhoConversion conversion) const { return pure_rho_of(epsilon(), conversion); }
+ProvedOrRefused<Real> PureLeaf::rho(RhoConversion conversion) const {
+  return pure_rho_of(epsilon(), conversion);
+}
 
 ProvedOrRefused<DominatingPair> PureLeaf::pair() const {
-  auto pair = symmetric_pair(response_loss(epsilon()), "(ε, δ)-DP: randomized response, with an atom δ at infinity, dominates", "Kairouz2015");
+  auto pair = symmetric_pair(
+      response_loss(epsilon()),
+      "(ε, δ)-DP: randomized response, with an atom δ at infinity, dominates", "Kairouz2015");
   pair.value.failure = delta();
   pair.value.attained = false;
   return pair;
@@ -87,7 +102,10 @@ Base PureLeaf::base() const { return CanonicalBase{{epsilon(), delta()}, false};
 Proved<ApproximateDP> NeedsShare::approximate(double share, GaussianConversion) const {
   if (reveals_nothing()) return own_guarantee_of(*this);
   const BestOrder best = epsilon_from_tcdp(concentrated(*this), share);
-  return {{best.value, share}, "concentrated DP to (ε, δ)", "Canonne2020", {"δ = " + rounded_to_nearest(share), "order " + rounded_to_nearest(best.order)}};
+  return {{best.value, share},
+          "concentrated DP to (ε, δ)",
+          "Canonne2020",
+          {"δ = " + rounded_to_nearest(share), "order " + rounded_to_nearest(best.order)}};
 }
 
 ProvedOrRefused<Real> NeedsShare::rho(RhoConversion conversion) const {
@@ -96,7 +114,9 @@ ProvedOrRefused<Real> NeedsShare::rho(RhoConversion conversion) const {
 }
 
 ProvedOrRefused<DominatingPair> NeedsShare::pair() const {
-  return Refusal{"is a guarantee that many mechanisms satisfy: no pair of distributions is worst among them; use rdp or tight"};
+  return Refusal{
+      "is a guarantee that many mechanisms satisfy: no pair of distributions is worst among them; "
+      "use rdp or tight"};
 }
 
 Base NeedsShare::base() const {

@@ -31,9 +31,13 @@ class OrdinaryLeaf : public Leaf {
   [[nodiscard]] bool can_set_delta_aside() const override { return true; }
   [[nodiscard]] std::optional<Stated> stated() const override { return std::nullopt; }
   [[nodiscard]] bool has_exact_renyi_curve() const override { return noise() != Noise::other; }
-  [[nodiscard]] std::optional<ProvedOrRefused<TruncatedConcentratedDP>> tcdp() const override { return std::nullopt; }
+  [[nodiscard]] std::optional<ProvedOrRefused<TruncatedConcentratedDP>> tcdp() const override {
+    return std::nullopt;
+  }
   [[nodiscard]] std::optional<Real> squared_mu(Side) const override { return std::nullopt; }
-  [[nodiscard]] std::optional<PublishedBound> published_bound(std::int64_t) const override { return std::nullopt; }
+  [[nodiscard]] std::optional<PublishedBound> published_bound(std::int64_t) const override {
+    return std::nullopt;
+  }
   [[nodiscard]] Noise noise() const override { return Noise::other; }
   [[nodiscard]] std::optional<Proved<Profile>> profile(Side) const override { return std::nullopt; }
   [[nodiscard]] std::optional<ApproximateDP> canonical(Side) const override { return std::nullopt; }
@@ -48,7 +52,8 @@ class OrdinaryLeaf : public Leaf {
 class PureLeaf : public OrdinaryLeaf {
  public:
   using OrdinaryLeaf::OrdinaryLeaf;
-  [[nodiscard]] Proved<ApproximateDP> approximate(double share, GaussianConversion conversion) const override;
+  [[nodiscard]] Proved<ApproximateDP> approximate(double share,
+                                                  GaussianConversion conversion) const override;
   [[nodiscard]] std::optional<Proved<Real>> renyi(double order, Side side) const override;
   [[nodiscard]] ProvedOrRefused<Real> rho(RhoConversion conversion) const override;
   [[nodiscard]] ProvedOrRefused<DominatingPair> pair() const override;
@@ -64,8 +69,11 @@ class PureLeaf : public OrdinaryLeaf {
 class NeedsShare : public OrdinaryLeaf {
  public:
   using OrdinaryLeaf::OrdinaryLeaf;
-  [[nodiscard]] std::optional<Real> pure_epsilon(const Real&) const override { return reveals_nothing() ? std::optional<Real>(0) : std::nullopt; }
-  [[nodiscard]] Proved<ApproximateDP> approximate(double share, GaussianConversion conversion) const override;
+  [[nodiscard]] std::optional<Real> pure_epsilon(const Real&) const override {
+    return reveals_nothing() ? std::optional<Real>(0) : std::nullopt;
+  }
+  [[nodiscard]] Proved<ApproximateDP> approximate(double share,
+                                                  GaussianConversion conversion) const override;
   [[nodiscard]] ProvedOrRefused<Real> rho(RhoConversion conversion) const override;
   [[nodiscard]] ProvedOrRefused<DominatingPair> pair() const override;
   [[nodiscard]] Base base() const override;
@@ -82,7 +90,8 @@ std::optional<Proved<Real>> pure_renyi_of(const Leaf& leaf, double order, Side s
 /// Returns ρ of ε-DP, rounded up [Bun2016; Harrison2025].
 Proved<Real> pure_rho_of(const Real& epsilon, RhoConversion conversion);
 /// Returns the Rényi bound of tCDP: D_α <= ρ α for α <= ω; empty for a larger order.
-std::optional<Proved<Real>> truncated_renyi(const TruncatedConcentratedDP& tcdp, double order, Side side, const std::string& theorem,
+std::optional<Proved<Real>> truncated_renyi(const TruncatedConcentratedDP& tcdp, double order,
+                                            Side side, const std::string& theorem,
                                             const std::string& reference);
 
 /// Returns the lattice whose largest loss is `loss` and whose spacing is `spacings` times that
@@ -92,7 +101,8 @@ Lattice spaced(const Real& loss, double spacings);
 PrivacyLossPtr response_loss(const Real& epsilon);
 
 /// Returns an attained pair whose two directions have the same loss.
-Proved<DominatingPair> symmetric_pair(PrivacyLossPtr loss, std::string theorem, std::string reference);
+Proved<DominatingPair> symmetric_pair(PrivacyLossPtr loss, std::string theorem,
+                                      std::string reference);
 
 inline Side opposite(Side side) { return side == Side::upper ? Side::lower : Side::upper; }
 

@@ -4,11 +4,11 @@
 #include <cmath>
 
 #include "accounting/leaves/description.hpp"
-#include "sotto/core/decimal.hpp"
 #include "numerics/api/elementary.hpp"
-#include "sotto/plan/text.hpp"
 #include "privacy/api/discrete.hpp"
 #include "privacy/api/gaussian.hpp"
+#include "sotto/core/decimal.hpp"
+#include "sotto/plan/text.hpp"
 
 namespace sotto::accounting_detail {
 
@@ -23,26 +23,36 @@ class Description<DiscreteGaussian> final : public NeedsShare {
     if (!(move > 1)) return "";
     const std::string sigma = shortest(node_.sigma.value());
     const Real ratio = Real(move) / reading(node_.sigma);
-    return print(node_) + " is costed for one whole number that moves by at most " + shortest(move) + ": a vector that moves by this L2 distance " +
-           "may cost more; type " + shortest(move * move) + " * discrete_gaussian(" + sigma + ") where each number moves by at most 1, else zcdp(" +
+    return print(node_) + " is costed for one whole number that moves by at most " +
+           shortest(move) + ": a vector that moves by this L2 distance " + "may cost more; type " +
+           shortest(move * move) + " * discrete_gaussian(" + sigma +
+           ") where each number moves by at most 1, else zcdp(" +
            rounded((ratio * ratio / 2).upper(), 6, Side::upper) + ")";
   }
   [[nodiscard]] std::optional<Proved<Real>> renyi(double order, Side side) const override {
     if (side == Side::lower) return std::nullopt;
-    return Proved<Real>{
-        gaussian_renyi(mu().upper(), order), "discrete Gaussian noise: at most the continuous α μ²/2", "Canonne2020", {"integer sensitivity"}};
+    return Proved<Real>{gaussian_renyi(mu().upper(), order),
+                        "discrete Gaussian noise: at most the continuous α μ²/2",
+                        "Canonne2020",
+                        {"integer sensitivity"}};
   }
   [[nodiscard]] ProvedOrRefused<Real> rho(RhoConversion) const override {
-    return Proved<Real>{gaussian_rho(mu().upper()), "discrete Gaussian noise: the continuous ρ", "Canonne2020", {"integer sensitivity"}};
+    return Proved<Real>{gaussian_rho(mu().upper()),
+                        "discrete Gaussian noise: the continuous ρ",
+                        "Canonne2020",
+                        {"integer sensitivity"}};
   }
   [[nodiscard]] std::optional<Proved<Profile>> profile(Side) const override {
     constexpr double most_terms = 1e4;  // the distribution function is summed term by term
     if (node_.sigma.value() > most_terms) return std::nullopt;
-    return Proved<Profile>{
-        discrete_gaussian_profile(reading(node_.sigma), distance()), "discrete Gaussian noise, from its pmf", "Canonne2020", {"integer sensitivity"}};
+    return Proved<Profile>{discrete_gaussian_profile(reading(node_.sigma), distance()),
+                           "discrete Gaussian noise, from its pmf",
+                           "Canonne2020",
+                           {"integer sensitivity"}};
   }
   [[nodiscard]] ProvedOrRefused<DominatingPair> pair() const override {
-    return symmetric_pair(discrete_gaussian_loss(reading(node_.sigma), distance()), "discrete Gaussian noise, from its pmf", "Canonne2020");
+    return symmetric_pair(discrete_gaussian_loss(reading(node_.sigma), distance()),
+                          "discrete Gaussian noise, from its pmf", "Canonne2020");
   }
   // The losses (xΔ - Δ²/2)/σ² of the outcomes x from -m to Δ + m. The set is symmetric: x under P
   // is as likely as Δ - x under Q. The other outcomes have at most the mass 2 ∫_m^∞ e^(-x²/(2σ²))
@@ -55,7 +65,9 @@ class Description<DiscreteGaussian> final : public NeedsShare {
     const Real sigma = reading(node_.sigma);
     const double reach = std::ceil(std::sqrt(2 * exponent) * sigma.upper());
     const auto d = static_cast<double>(distance());
-    if (!(d + 2 * reach + 1 <= most_outcomes) || !(square(Real(d + reach) / sigma).upper() < 2 * least_exponent)) return NoBase{};
+    if (!(d + 2 * reach + 1 <= most_outcomes) ||
+        !(square(Real(d + reach) / sigma).upper() < 2 * least_exponent))
+      return NoBase{};
     LatticeBase result{.spacing = Real(d) / square(sigma), .masses = {}};
     Real total = 0;
     for (double x = -reach; x <= d + reach; ++x) {
@@ -63,7 +75,8 @@ class Description<DiscreteGaussian> final : public NeedsShare {
       total += result.masses.back();
     }
     for (Real& mass : result.masses) mass = mass / total;
-    result.truncated = (2 * square(sigma) / Real(reach) * exp(-(square(Real(reach) / sigma) / 2))).upper();
+    result.truncated =
+        (2 * square(sigma) / Real(reach) * exp(-(square(Real(reach) / sigma) / 2))).upper();
     return result;
   }
 

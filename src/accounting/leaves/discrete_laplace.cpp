@@ -36,25 +36,30 @@ class Description<DiscreteLaplace> final : public PureLeaf {
     return uses * k() * reading(node_.sensitivity) / reading(node_.b);
   }
   [[nodiscard]] std::optional<Proved<Real>> renyi(double order, Side side) const override {
-    return Proved<Real>{discrete_laplace_renyi(reading(node_.b).at(opposite(side)), distance(), order),
-                        "discrete Laplace noise, from its pmf",
-                        "Canonne2020",
-                        {"integer sensitivity " + std::to_string(distance())}};
+    return Proved<Real>{
+        discrete_laplace_renyi(reading(node_.b).at(opposite(side)), distance(), order),
+        "discrete Laplace noise, from its pmf",
+        "Canonne2020",
+        {"integer sensitivity " + std::to_string(distance())}};
   }
   [[nodiscard]] std::optional<Proved<Profile>> profile(Side side) const override {
-    return Proved<Profile>{discrete_laplace_profile(reading(node_.b).at(opposite(side)), distance(), side),
-                           "discrete Laplace noise, from its pmf",
-                           "Canonne2020",
-                           {"integer sensitivity"}};
+    return Proved<Profile>{
+        discrete_laplace_profile(reading(node_.b).at(opposite(side)), distance(), side),
+        "discrete Laplace noise, from its pmf",
+        "Canonne2020",
+        {"integer sensitivity"}};
   }
   [[nodiscard]] std::optional<ApproximateDP> canonical(Side) const override {
-    if (units() != 1 || node_.sensitivity.value() != 1 || !std::isfinite(epsilon().upper())) return std::nullopt;
+    if (units() != 1 || node_.sensitivity.value() != 1 || !std::isfinite(epsilon().upper()))
+      return std::nullopt;
     return ApproximateDP{epsilon()};
   }
   [[nodiscard]] ProvedOrRefused<DominatingPair> pair() const override {
     constexpr std::int64_t most_losses = 20000;
-    if (distance() > most_losses) return Refusal{"has a sensitivity too large for its losses to be listed: use rdp"};
-    return symmetric_pair(loss_at(reading(node_.b), distance()), "discrete Laplace noise, from its pmf", "Canonne2020");
+    if (distance() > most_losses)
+      return Refusal{"has a sensitivity too large for its losses to be listed: use rdp"};
+    return symmetric_pair(loss_at(reading(node_.b), distance()),
+                          "discrete Laplace noise, from its pmf", "Canonne2020");
   }
 
  private:

@@ -16,17 +16,26 @@ class Description<Laplace> final : public PureLeaf {
   }
   [[nodiscard]] std::optional<Proved<Real>> renyi(double order, Side side) const override {
     const Real x = epsilon().at(side);
-    return Proved<Real>{laplace_renyi(x, order), "Laplace noise", "Mironov2017", {"Δ1/b = " + rounded_to_nearest(x)}};
+    return Proved<Real>{laplace_renyi(x, order),
+                        "Laplace noise",
+                        "Mironov2017",
+                        {"Δ1/b = " + rounded_to_nearest(x)}};
   }
   [[nodiscard]] ProvedOrRefused<Real> rho(RhoConversion conversion) const override {
     if (conversion == RhoConversion::classic) return PureLeaf::rho(conversion);
     const Real x = epsilon().upper();
-    return Proved<Real>{laplace_rho(x), "Laplace noise: ρ = x + e^-x - 1 with x = Δ1/b", "Harrison2025", {"Δ1/b = " + rounded_to_nearest(x)}};
+    return Proved<Real>{laplace_rho(x),
+                        "Laplace noise: ρ = x + e^-x - 1 with x = Δ1/b",
+                        "Harrison2025",
+                        {"Δ1/b = " + rounded_to_nearest(x)}};
   }
   [[nodiscard]] Noise noise() const override { return Noise::laplace; }
   [[nodiscard]] std::optional<Proved<Profile>> profile(Side side) const override {
     const double x = epsilon().at(side);
-    return Proved<Profile>{laplace_profile(x), "Laplace noise, exact profile", "Balle2018b", {"Δ1/b = " + rounded_to_nearest(x)}};
+    return Proved<Profile>{laplace_profile(x),
+                           "Laplace noise, exact profile",
+                           "Balle2018b",
+                           {"Δ1/b = " + rounded_to_nearest(x)}};
   }
   [[nodiscard]] ProvedOrRefused<DominatingPair> pair() const override {
     return symmetric_pair(laplace_loss(epsilon()), "Laplace noise", "Balle2018b");

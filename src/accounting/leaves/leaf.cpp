@@ -10,7 +10,10 @@ namespace sotto::accounting_detail {
 
 std::int64_t times(std::int64_t k, const Parameter& p) {
   const double product = static_cast<double>(k) * p.value();
-  if (product > 0x1p53) throw InvalidValue("the plan's steps, groups or sensitivities multiply to more than 2^53: use smaller numbers");
+  if (product > 0x1p53)
+    throw InvalidValue(
+        "the plan's steps, groups or sensitivities multiply to more than 2^53: use smaller "
+        "numbers");
   return static_cast<std::int64_t>(product);
 }
 
@@ -19,7 +22,8 @@ namespace {
 template <class T>
 concept HasParts = std::is_same_v<T, Sum> || std::is_same_v<T, Parallel>;
 template <class T>
-concept HasPlan = std::is_same_v<T, Repeat> || std::is_same_v<T, Poisson> || std::is_same_v<T, WithoutReplacement> || std::is_same_v<T, Group>;
+concept HasPlan = std::is_same_v<T, Repeat> || std::is_same_v<T, Poisson> ||
+                  std::is_same_v<T, WithoutReplacement> || std::is_same_v<T, Group>;
 
 }  // namespace
 

@@ -16,14 +16,14 @@
 #include <variant>
 #include <vector>
 
-#include "accounting/leaves/parameter_values.hpp"
 #include "accounting/api/concentrated.hpp"
-#include "sotto/accounting/derivation.hpp"
-#include "sotto/core/bound.hpp"
-#include "sotto/plan/plan.hpp"
+#include "accounting/leaves/parameter_values.hpp"
 #include "pld/api/privacy_loss.hpp"
 #include "privacy/api/definitions.hpp"
 #include "privacy/api/profile.hpp"
+#include "sotto/accounting/derivation.hpp"
+#include "sotto/core/bound.hpp"
+#include "sotto/plan/plan.hpp"
 #include "sotto/privacy/relation.hpp"
 
 namespace sotto::accounting_detail {
@@ -136,7 +136,8 @@ class Leaf {
   [[nodiscard]] virtual std::optional<Stated> stated() const = 0;
   /// The (ε, δ)-DP guarantee at δ = `share` > 0. A leaf with a pure ε returns its own (ε, δ) and
   /// ignores `share`.
-  [[nodiscard]] virtual Proved<ApproximateDP> approximate(double share, GaussianConversion conversion) const = 0;
+  [[nodiscard]] virtual Proved<ApproximateDP> approximate(double share,
+                                                          GaussianConversion conversion) const = 0;
 
   // --- Rényi, concentrated and Gaussian DP ---
 

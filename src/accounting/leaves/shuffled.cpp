@@ -14,12 +14,19 @@ namespace {
 // guarantee.
 class ShuffledLeaf : public PureLeaf {
  public:
-  ShuffledLeaf(const Real& local, std::int64_t reports, std::int64_t units) : PureLeaf(units), local_(local), reports_(reports) {}
+  ShuffledLeaf(const Real& local, std::int64_t reports, std::int64_t units)
+      : PureLeaf(units), local_(local), reports_(reports) {}
 
-  [[nodiscard]] std::optional<Relation> fixed_relation() const override { return Relation::replace_one; }
+  [[nodiscard]] std::optional<Relation> fixed_relation() const override {
+    return Relation::replace_one;
+  }
   [[nodiscard]] bool carries_group() const override { return false; }
-  [[nodiscard]] std::optional<Real> pure_epsilon(const Real& uses) const override { return uses * k() * local_; }
-  [[nodiscard]] bool reaches_pure_epsilon() const override { return units() == 1; }  // attained if all other users send the value that this user does not have
+  [[nodiscard]] std::optional<Real> pure_epsilon(const Real& uses) const override {
+    return uses * k() * local_;
+  }
+  [[nodiscard]] bool reaches_pure_epsilon() const override {
+    return units() == 1;
+  }  // attained if all other users send the value that this user does not have
   [[nodiscard]] std::optional<Proved<Real>> renyi(double order, Side side) const override {
     if (side == Side::lower) return std::nullopt;
     auto pure = PureLeaf::renyi(order, side);
@@ -31,7 +38,9 @@ class ShuffledLeaf : public PureLeaf {
     const LogMgfValue here = own.loss->log_mgf(used - 1)->at(0);
     if (!std::isfinite(here.error)) return pure;
     const Real log_mgf = Real(here.log.re).widened(here.error);
-    const Real truncated = own.failure > 0 ? log1pexp(log(Real(own.failure)) + (Real(used) - 1) * local_ - log_mgf) : Real(0);
+    const Real truncated =
+        own.failure > 0 ? log1pexp(log(Real(own.failure)) + (Real(used) - 1) * local_ - log_mgf)
+                        : Real(0);
     const Real value = (log_mgf + truncated) / (Real(used) - 1);
     if (!(value.upper() < pure->value.upper())) return pure;
     return Proved<Real>{value.upper(), theorem, "Feldman2023", conditions()};
@@ -52,10 +61,18 @@ class ShuffledLeaf : public PureLeaf {
   [[nodiscard]] std::int64_t reports() const { return reports_; }
 
  private:
-  static constexpr const char* theorem = "shuffled reports: every other one is a clone with probability 2/(e^ε₀+1)";
-  [[nodiscard]] bool mixes() const { return units() == 1 && local_.upper() > 1e-200 && local_.upper() < 600; }
-  [[nodiscard]] TruncatedLoss loss() const { return clones_loss(local_, reports_, 2 / (exp(local_) + 1)); }
-  [[nodiscard]] std::vector<Condition> conditions() const { return {"replace-one", "ε₀ = " + rounded_to_nearest(local_), std::to_string(reports_) + " reports"}; }
+  static constexpr const char* theorem =
+      "shuffled reports: every other one is a clone with probability 2/(e^ε₀+1)";
+  [[nodiscard]] bool mixes() const {
+    return units() == 1 && local_.upper() > 1e-200 && local_.upper() < 600;
+  }
+  [[nodiscard]] TruncatedLoss loss() const {
+    return clones_loss(local_, reports_, 2 / (exp(local_) + 1));
+  }
+  [[nodiscard]] std::vector<Condition> conditions() const {
+    return {"replace-one", "ε₀ = " + rounded_to_nearest(local_),
+            std::to_string(reports_) + " reports"};
+  }
 
   Real local_;
   std::int64_t reports_;
@@ -66,24 +83,31 @@ class ShuffledLeaf : public PureLeaf {
 template <>
 class Description<Shuffle> final : public ShuffledLeaf {
  public:
-  Description(const Shuffle& node, std::int64_t units) : ShuffledLeaf(reading(node.eps), count(node.users), units) {}
+  Description(const Shuffle& node, std::int64_t units)
+      : ShuffledLeaf(reading(node.eps), count(node.users), units) {}
   // The profile that shuffled binary randomized response attains.
   [[nodiscard]] std::optional<Proved<Profile>> profile(Side side) const override {
     constexpr std::int64_t most_users = 1'000'000;  // its tails are summed term by term
-    if (side == Side::upper || units() > 1 || reports() > most_users || !(local().lower() > 0)) return std::nullopt;
-    return Proved<Profile>{
-        {[local = local(), users = reports()](double epsilon) { return shuffled_response_delta(epsilon, local.lower(), users); }, local().lower()},
-        "shuffled binary randomized response, all others alike",
-        "Feldman2021b"};
+    if (side == Side::upper || units() > 1 || reports() > most_users || !(local().lower() > 0))
+      return std::nullopt;
+    return Proved<Profile>{{[local = local(), users = reports()](double epsilon) {
+                              return shuffled_response_delta(epsilon, local.lower(), users);
+                            },
+                            local().lower()},
+                           "shuffled binary randomized response, all others alike",
+                           "Feldman2021b"};
   }
   [[nodiscard]] std::optional<PublishedBound> published_bound(std::int64_t uses) const override {
     if (units() > 1) return std::nullopt;
     return [uses, local = local(), reports = reports()](double delta) {
       const Real each = Real(delta) / real(uses);
-      return Proved<Real>{real(uses) * shuffled_epsilon(local.upper(), reports, each.lower()),
-                          "shuffled reports, closed form: log(1 + (e^ε₀-1)/(e^ε₀+1) (8 sqrt(e^ε₀ log(4/δ)/n) + 8e^ε₀/n))",
-                          "Feldman2021b",
-                          {"ε₀ <= log(n/(16 log(2/δ)))", "each of " + std::to_string(uses) + " at δ = " + rounded_to_nearest(each)}};
+      return Proved<Real>{
+          real(uses) * shuffled_epsilon(local.upper(), reports, each.lower()),
+          "shuffled reports, closed form: log(1 + (e^ε₀-1)/(e^ε₀+1) (8 sqrt(e^ε₀ log(4/δ)/n) + "
+          "8e^ε₀/n))",
+          "Feldman2021b",
+          {"ε₀ <= log(n/(16 log(2/δ)))",
+           "each of " + std::to_string(uses) + " at δ = " + rounded_to_nearest(each)}};
     };
   }
 };
@@ -94,17 +118,21 @@ template <>
 class Description<RingHistogram> final : public ShuffledLeaf {
  public:
   Description(const RingHistogram& node, std::int64_t units)
-      : ShuffledLeaf(blended_response_epsilon(reading(node.gamma), count(node.values)), count(node.users) - 1, units), users_(count(node.users)) {}
+      : ShuffledLeaf(blended_response_epsilon(reading(node.gamma), count(node.values)),
+                     count(node.users) - 1, units),
+        users_(count(node.users)) {}
   [[nodiscard]] std::string note() const override {
-    return "ring_histogram is what one user sees of a pass: users who collude see the reports between them apart";
+    return "ring_histogram is what one user sees of a pass: users who collude see the reports "
+           "between them apart";
   }
   [[nodiscard]] std::optional<PublishedBound> published_bound(std::int64_t uses) const override {
     if (units() > 1) return std::nullopt;
     return [uses, local = local(), users = users_](double delta) {
-      return Proved<Real>{ring_histogram_epsilon(local.upper(), users, uses, delta),
-                          "histogram around a ring: 12 ε₀ sqrt(log(1/δ)/n) a pass, advanced composition",
-                          "Cyffers2022",
-                          {"n > 1000", "ε₀ <= 1/2", std::to_string(uses) + " passes"}};
+      return Proved<Real>{
+          ring_histogram_epsilon(local.upper(), users, uses, delta),
+          "histogram around a ring: 12 ε₀ sqrt(log(1/δ)/n) a pass, advanced composition",
+          "Cyffers2022",
+          {"n > 1000", "ε₀ <= 1/2", std::to_string(uses) + " passes"}};
     };
   }
 

@@ -10,18 +10,26 @@ namespace {
 
 class StatedLeaf : public PureLeaf {
  public:
-  StatedLeaf(const Parameter& epsilon, const Parameter& delta, std::int64_t units) : PureLeaf(units), epsilon_(epsilon), delta_(delta) {}
+  StatedLeaf(const Parameter& epsilon, const Parameter& delta, std::int64_t units)
+      : PureLeaf(units), epsilon_(epsilon), delta_(delta) {}
 
-  [[nodiscard]] std::optional<Real> pure_epsilon(const Real& uses) const override { return uses * k() * reading(epsilon_); }
+  [[nodiscard]] std::optional<Real> pure_epsilon(const Real& uses) const override {
+    return uses * k() * reading(epsilon_);
+  }
   [[nodiscard]] Real delta() const override {
     const Real one = delta_.value() == 0 ? Real(0) : reading(delta_);
     return units() == 1 ? one : group_of(units(), ApproximateDP{reading(epsilon_), one}).delta;
   }
-  [[nodiscard]] std::optional<Stated> stated() const override { return Stated{epsilon_.value(), delta_.value()}; }
-  [[nodiscard]] std::optional<Proved<Real>> renyi(double order, Side side) const override { return pure_renyi_of(*this, order, side); }
+  [[nodiscard]] std::optional<Stated> stated() const override {
+    return Stated{epsilon_.value(), delta_.value()};
+  }
+  [[nodiscard]] std::optional<Proved<Real>> renyi(double order, Side side) const override {
+    return pure_renyi_of(*this, order, side);
+  }
   // For a group the canonical pair is only an upper bound.
   [[nodiscard]] std::optional<ApproximateDP> canonical(Side side) const override {
-    if ((side == Side::lower && units() > 1) || !std::isfinite(epsilon().upper())) return std::nullopt;
+    if ((side == Side::lower && units() > 1) || !std::isfinite(epsilon().upper()))
+      return std::nullopt;
     return ApproximateDP{epsilon(), delta()};
   }
   [[nodiscard]] ProvedOrRefused<DominatingPair> pair() const override {

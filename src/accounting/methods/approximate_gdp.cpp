@@ -7,26 +7,28 @@
 #include <limits>
 #include <memory>
 
-#include "accounting/events/events.hpp"
-#include "sotto/accounting/account.hpp"
 #include "accounting/api/composition.hpp"
 #include "accounting/api/concentrated.hpp"
 #include "accounting/api/exact.hpp"
 #include "accounting/api/pld.hpp"
-#include "sotto/core/decimal.hpp"
-#include "sotto/core/errors.hpp"
+#include "accounting/events/events.hpp"
 #include "core/api/work.hpp"
 #include "numerics/api/elementary.hpp"
-#include "sotto/plan/text.hpp"
 #include "pld/api/curve.hpp"
 #include "privacy/api/gaussian.hpp"
+#include "sotto/accounting/account.hpp"
+#include "sotto/core/decimal.hpp"
+#include "sotto/core/errors.hpp"
+#include "sotto/plan/text.hpp"
 
 namespace sotto {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-std::string text_of(double mu, double slack) { return rounded_up(slack) + "-approximate " + rounded_up(mu) + "-GDP"; }
+std::string text_of(double mu, double slack) {
+  return rounded_up(slack) + "-approximate " + rounded_up(mu) + "-GDP";
+}
 
 // --- Events with exactly the pair f_{0,d} ⊗ G_μ ---
 
@@ -42,7 +44,9 @@ std::optional<ApproximateGDP> exact_of(const Plan& event) {
   }
   Real squared_mu = 0;
   Real failure = 0;
-  Derivation why{print(event), "Gaussians, and failures set aside: μ² adds, and d = 1 - ∏(1-δ)", "Dong2022", {}, "", {}};
+  Derivation why{print(event), "Gaussians, and failures set aside: μ² adds, and d = 1 - ∏(1-δ)",
+                 "Dong2022",   {},
+                 "",           {}};
   for (const accounting_detail::Event& one : accounting_detail::events_of(event)) {
     if (one.leaf == nullptr) return std::nullopt;
     if (const auto squared = one.leaf->squared_mu(Side::upper)) {
@@ -72,11 +76,12 @@ struct Curve {
 // The profile of an event with a closed form.
 Curve by_closed_form(ExactProfile exact) {
   const Profile profile = exact.profile;
-  return {{.delta = [profile](double epsilon) { return std::min(1.0, profile.delta(epsilon).upper()); },
-           .epsilon = [profile](double delta) { return epsilon_of(profile, delta, Side::upper); },
-           .worst = profile.worst_loss},
-          0,
-          std::move(exact.derivation)};
+  return {
+      {.delta = [profile](double epsilon) { return std::min(1.0, profile.delta(epsilon).upper()); },
+       .epsilon = [profile](double delta) { return epsilon_of(profile, delta, Side::upper); },
+       .worst = profile.worst_loss},
+      0,
+      std::move(exact.derivation)};
 }
 
 // The profile of an event with known dominating pairs.
@@ -95,13 +100,17 @@ Curve by_losses(const PlanLoss& loss) {
   };
   PlanLoss without_failure = loss;
   without_failure.failure = 0;
-  const auto end = [without_failure](double delta) { return composed_epsilon(without_failure, {delta, delta}, {.smooth = 1e-6, .atoms = 1e-3}).upper; };
+  const auto end = [without_failure](double delta) {
+    return composed_epsilon(without_failure, {delta, delta}, {.smooth = 1e-6, .atoms = 1e-3}).upper;
+  };
   return {{above, end, worst}, loss.failure, loss.derivation};
 }
 
 // The profile of any event, by the best method at each ε.
 Curve by_any_method(const Plan& event) {
-  Derivation why{print(event), "the least δ by any method, ε by ε", "Balle2018b", {}, "the whole curve δ(ε)", {}};
+  Derivation why{print(event),           "the least δ by any method, ε by ε",
+                 "Balle2018b",           {},
+                 "the whole curve δ(ε)", {}};
   const auto above = [event](double epsilon) {
     const WorkLimit limit(0.05 * work_left());
     return delta(event, Epsilon(epsilon)).value.upper;
@@ -111,7 +120,8 @@ Curve by_any_method(const Plan& event) {
 }
 
 Curve curve_of(const Plan& event) {
-  if (auto exact = exact_profile(event, Side::upper); exact && exact->profile.failure.upper() == 0) return by_closed_form(std::move(*exact));
+  if (auto exact = exact_profile(event, Side::upper); exact && exact->profile.failure.upper() == 0)
+    return by_closed_form(std::move(*exact));
   try {
     return by_losses(loss_of(event, Side::upper));
   } catch (const OutsideConditions&) {  // a part has no known pair
@@ -127,8 +137,9 @@ ApproximateGDP approximate_gdp_of(const Plan& event, double slack) {
   // number δ.
   const auto require_within_slack = [&](double failure) {
     if (failure <= slack * (1 + 0x1p-50)) return std::max(slack, failure);
-    throw OutsideConditions(print(event) + " fails with probability " + rounded_up(failure) + " by itself, which is above its slack of " +
-                            shortest(slack) + ": choose a slack of at least " + rounded_up(failure));
+    throw OutsideConditions(print(event) + " fails with probability " + rounded_up(failure) +
+                            " by itself, which is above its slack of " + shortest(slack) +
+                            ": choose a slack of at least " + rounded_up(failure));
   };
   if (auto exact = exact_of(event)) {
     require_within_slack(exact->slack);
@@ -139,20 +150,28 @@ ApproximateGDP approximate_gdp_of(const Plan& event, double slack) {
   const double whole = require_within_slack(curve.failure.upper());
   // The slack d' for the part of the event that does not fail: f + (1-f)(d' + (1-d') δ_μ) = d +
   // (1-d) δ_μ.
-  const double left = curve.failure.upper() == 0 ? whole : std::max(0.0, ((Real(whole) - curve.failure) / (1 - curve.failure)).lower());
+  const double left =
+      curve.failure.upper() == 0
+          ? whole
+          : std::max(0.0, ((Real(whole) - curve.failure) / (1 - curve.failure)).lower());
   std::optional<GaussianCover> cover;
   finishes_within(1, [&] { cover = gaussian_cover(curve.above, left); });
   if (!cover) {
-    throw OutsideConditions(print(event) +
-                            (slack == 0 ? " has no finite mu at slack 0: choose a slack above 0, such as 1e-8"
-                                        : " has no finite mu at slack " + rounded_up(slack) + " that is proved within the work limit: choose a larger slack"));
+    throw OutsideConditions(
+        print(event) + (slack == 0
+                            ? " has no finite mu at slack 0: choose a slack above 0, such as 1e-8"
+                            : " has no finite mu at slack " + rounded_up(slack) +
+                                  " that is proved within the work limit: choose a larger slack"));
   }
   Derivation why{"",
-                 "δ(ε) <= d + (1-d) δ_μ(ε) for every ε and both directions: the event is a post-processing of N(μ, 1) against N(0, 1), which "
+                 "δ(ε) <= d + (1-d) δ_μ(ε) for every ε and both directions: the event is a "
+                 "post-processing of N(μ, 1) against N(0, 1), which "
                  "reveals everything with probability d",
                  "Dong2022",
-                 {"compared at " + std::to_string(cover->nodes) + " ε, and between them by chords and tangents",
-                  "they touch at ε = " + rounded_to_nearest(cover->touch) + ", where δ = " + rounded_up(cover->touch_delta)},
+                 {"compared at " + std::to_string(cover->nodes) +
+                      " ε, and between them by chords and tangents",
+                  "they touch at ε = " + rounded_to_nearest(cover->touch) +
+                      ", where δ = " + rounded_up(cover->touch_delta)},
                  text_of(cover->mu, whole),
                  {}};
   why.premises.push_back(std::move(curve.why));
@@ -165,7 +184,9 @@ double gdp_budget_mu(double epsilon, double delta, double slack) {
   require_probability_below_one(slack, "slack");
   const Real aside = Real::reading(slack) * Real(1 + 0x1p-49);  // rounded up as in Filter::limit()
   const double left = ((Real(Real::reading(delta).lower()) - aside) / (1 - aside)).lower();
-  if (!(left > 0)) throw InvalidValue("slack = " + shortest(slack) + " is not allowed: it must be less than delta = " + shortest(delta));
+  if (!(left > 0))
+    throw InvalidValue("slack = " + shortest(slack) +
+                       " is not allowed: it must be less than delta = " + shortest(delta));
   const double sigma = gaussian_exact_sigma(Real::reading(epsilon).lower(), left, Side::upper);
   return read_number(rounded((1 / Real(sigma) * Real(1 - 0x1p-48)).lower(), 6, Side::lower));
 }

@@ -50,7 +50,8 @@ double mu_for(double epsilon, double delta) {
   while (low == 0 && high > 1e-12 && estimated_delta(epsilon, high / 2) > delta) high /= 2;
   if (low == 0) low = high / 2;
   double mu = low + (high - low) / 2;
-  for (int turn = 0; turn < 60 && high - low > 1e-15 * high; ++turn) {  // Newton's method on log δ, within the bracket [low, high]
+  for (int turn = 0; turn < 60 && high - low > 1e-15 * high;
+       ++turn) {  // Newton's method on log δ, within the bracket [low, high]
     const double here = estimated_delta(epsilon, mu);
     (here < delta ? low : high) = mu;
     const double slope = density(epsilon / mu - mu / 2);  // dδ/dμ
@@ -67,7 +68,9 @@ double mu_for(double epsilon, double delta) {
 struct RightSide {
   double mu, slack;
 
-  [[nodiscard]] double estimate(double epsilon) const { return slack + (1 - slack) * estimated_delta(epsilon, mu); }
+  [[nodiscard]] double estimate(double epsilon) const {
+    return slack + (1 - slack) * estimated_delta(epsilon, mu);
+  }
   // An estimate of the slope's size, times e^from: -dδ_μ/da at a = e^ε is Φ(-y) with y = ε/μ + μ/2.
   [[nodiscard]] double estimated_fall(double epsilon, double from) const {
     const double y = epsilon / mu + mu / 2;
@@ -78,7 +81,9 @@ struct RightSide {
     Real value, fall;  // the value at `epsilon`, and e^ε times the slope's size
     double epsilon;
     // A lower bound on the tangent at another ε.
-    [[nodiscard]] double at(double other) const { return (value - fall * expm1(Real(other) - Real(epsilon))).lower(); }
+    [[nodiscard]] double at(double other) const {
+      return (value - fall * expm1(Real(other) - Real(epsilon))).lower();
+    }
   };
   // Returns the certified tangent at ε. With x = ε/μ - μ/2, y = x + μ and the Mills ratio R, e^ε
   // Φ(-y) = density(x) R(y) and δ_μ(ε) = P(N > x) - e^ε Φ(-y).
@@ -86,9 +91,11 @@ struct RightSide {
     const Real centre = Real(epsilon) / Real(mu);
     const Real x = centre - Real(mu) / 2;
     const Real y = centre + Real(mu) / 2;
-    if (!(x.high() < 38) || !(x.high() > -38)) return {slack, 0, epsilon};  // uses only δ_μ >= 0, which has slope 0
+    if (!(x.high() < 38) || !(x.high() > -38))
+      return {slack, 0, epsilon};  // uses only δ_μ >= 0, which has slope 0
     const Real fall = normal_density(x) * mills_ratio(y);
-    const Real delta = x.high() < 0 ? normal_tail(x) - fall : normal_density(x) * (mills_ratio(x) - mills_ratio(y));
+    const Real delta = x.high() < 0 ? normal_tail(x) - fall
+                                    : normal_density(x) * (mills_ratio(x) - mills_ratio(y));
     return {Real(slack) + (1 - Real(slack)) * delta, (1 - Real(slack)) * fall, epsilon};
   }
 };
@@ -132,7 +139,8 @@ class CoverSearch {
       const Node most = most_demanding();
       if (!std::isfinite(most.mu)) return std::nullopt;
       const double mu = most.mu * (1 + finer);
-      if (accounting_detail::is_cover({nodes_.begin(), nodes_.end()}, mu, slack_)) return GaussianCover{mu, most.epsilon, most.above, nodes_.size()};
+      if (accounting_detail::is_cover({nodes_.begin(), nodes_.end()}, mu, slack_))
+        return GaussianCover{mu, most.epsilon, most.above, nodes_.size()};
     }
     return std::nullopt;
   }
@@ -148,17 +156,23 @@ class CoverSearch {
     // The first node decides where the others lie, so it may use more work.
     const double most = std::min((epsilon == 0 ? 3 : 1) * work_, work_left() - reserve_);
     exhausted_ = exhausted_ || !(most > 0);
-    if (!exhausted_) finishes_within(std::isinf(most) ? 1 : most / work_left(), [&] { above = profile_.delta(epsilon); });
+    if (!exhausted_)
+      finishes_within(std::isinf(most) ? 1 : most / work_left(),
+                      [&] { above = profile_.delta(epsilon); });
     if (!(above < 1)) above = 1;
-    if (std::isfinite(profile_.worst)) above = std::min(above, response_delta(epsilon, profile_.worst, 0));
+    if (std::isfinite(profile_.worst))
+      above = std::min(above, response_delta(epsilon, profile_.worst, 0));
     if (std::isfinite(end_)) above = std::min(above, response_delta(epsilon, end_, slack_));
-    const auto place = std::lower_bound(nodes_.begin(), nodes_.end(), epsilon, [](const Node& node, double e) { return node.epsilon < e; });
+    const auto place =
+        std::lower_bound(nodes_.begin(), nodes_.end(), epsilon,
+                         [](const Node& node, double e) { return node.epsilon < e; });
     if (place != nodes_.begin()) {
       const Node& left = *std::prev(place);
       above = std::min(above, left.above);
       if (place != nodes_.end()) above = std::min(above, chord(left, *place, epsilon));
     }
-    return *nodes_.insert(place, {{epsilon, above}, mu_for(epsilon, (above - slack_) / (1 - slack_))});
+    return *nodes_.insert(place,
+                          {{epsilon, above}, mu_for(epsilon, (above - slack_) / (1 - slack_))});
   }
 
   // The largest δ(ε) of a (W, f)-DP mechanism, that of randomized response with failure probability
@@ -171,7 +185,8 @@ class CoverSearch {
 
   // The chord between two nodes, rounded up.
   static double chord(const Node& a, const Node& b, double epsilon) {
-    const Real share = expm1(Real(epsilon) - Real(a.epsilon)) / expm1(Real(b.epsilon) - Real(a.epsilon));
+    const Real share =
+        expm1(Real(epsilon) - Real(a.epsilon)) / expm1(Real(b.epsilon) - Real(a.epsilon));
     return (Real(a.above) + share * (Real(b.above) - Real(a.above))).upper();
   }
 
@@ -194,11 +209,13 @@ class CoverSearch {
 
   // The node that needs the largest μ.
   [[nodiscard]] const Node& most_demanding() const {
-    return *std::max_element(nodes_.begin(), nodes_.end(), [](const Node& a, const Node& b) { return a.mu < b.mu; });
+    return *std::max_element(nodes_.begin(), nodes_.end(),
+                             [](const Node& a, const Node& b) { return a.mu < b.mu; });
   }
 
   // An estimate of whether the right side lies above the chord at an ε.
-  [[nodiscard]] static bool seems_above(const RightSide& right, const Node& a, const Node& b, double at) {
+  [[nodiscard]] static bool seems_above(const RightSide& right, const Node& a, const Node& b,
+                                        double at) {
     const double share = std::expm1(at - a.epsilon) / std::expm1(b.epsilon - a.epsilon);
     return right.estimate(at) >= a.above + share * (b.above - a.above);
   }
@@ -225,7 +242,7 @@ class CoverSearch {
 
   const ProfileAbove& profile_;
   double slack_;
-  double end_ = infinity;                               // an ε at which δ is at most the slack; infinite until find_end()
+  double end_ = infinity;  // an ε at which δ is at most the slack; infinite until find_end()
   double work_ = 0.1 * work_left();                     // that one node may use
   double reserve_ = std::isinf(work_) ? 0 : 2 * work_;  // for the certificate
   bool exhausted_ = false;
@@ -251,6 +268,8 @@ bool is_cover(const std::vector<ProfileNode>& nodes, double mu, double slack) {
 
 }  // namespace accounting_detail
 
-std::optional<GaussianCover> gaussian_cover(const ProfileAbove& profile, double slack) { return CoverSearch(profile, slack).run(); }
+std::optional<GaussianCover> gaussian_cover(const ProfileAbove& profile, double slack) {
+  return CoverSearch(profile, slack).run();
+}
 
 }  // namespace sotto

@@ -5,15 +5,15 @@
 #include <cmath>
 #include <limits>
 
-#include "accounting/leaves/leaf.hpp"
 #include "accounting/api/concentrated.hpp"
-#include "sotto/core/decimal.hpp"
-#include "sotto/core/errors.hpp"
+#include "accounting/leaves/leaf.hpp"
 #include "core/api/work.hpp"
 #include "numerics/api/crossing.hpp"
 #include "numerics/api/elementary.hpp"
 #include "numerics/api/search.hpp"
 #include "privacy/api/group.hpp"
+#include "sotto/core/decimal.hpp"
+#include "sotto/core/errors.hpp"
 
 namespace sotto::accounting_detail {
 namespace {
@@ -31,11 +31,14 @@ bool is_gaussian(const Plan& plan) {
 }
 
 // ε without the conversion of a group's total.
-MethodCost direct_epsilon(Method method, const Plan& plan, Bound readings, std::optional<double> order, const Precision& precision) {
+MethodCost direct_epsilon(Method method, const Plan& plan, Bound readings,
+                          std::optional<double> order, const Precision& precision) {
   const double delta = readings.lower;
   switch (method) {
     case Method::pld: return profile_epsilon(method, plan, readings, precision);
-    case Method::gdp: return is_gaussian(plan) ? profile_epsilon(method, plan, readings, precision) : approximate_gdp_epsilon(plan, delta);
+    case Method::gdp:
+      return is_gaussian(plan) ? profile_epsilon(method, plan, readings, precision)
+                               : approximate_gdp_epsilon(plan, delta);
     case Method::rdp:
     case Method::rdp_classic:
     case Method::rdp_simple:
@@ -63,12 +66,14 @@ MethodCost inverted_delta(Method method, const Plan& plan, Bound readings) {
     if (auto direct = optimal_delta_by(plan, epsilon)) return *direct;
   }
   const auto epsilon_at = [&](double delta) {
-    return method == Method::theorem ? published_epsilon(plan, delta) : composition_epsilon(method, plan, delta);
+    return method == Method::theorem ? published_epsilon(plan, delta)
+                                     : composition_epsilon(method, plan, delta);
   };
   const auto sufficient = [&](double delta) {
     try {
       // for optimal, one evaluation of δ(ε) replaces the many of a search for ε
-      return method == Method::optimal ? optimal_suffices(plan, epsilon, delta) : epsilon_at(delta).value <= epsilon;
+      return method == Method::optimal ? optimal_suffices(plan, epsilon, delta)
+                                       : epsilon_at(delta).value <= epsilon;
     } catch (const OutsideConditions&) {
       return false;
     }
@@ -77,18 +82,25 @@ MethodCost inverted_delta(Method method, const Plan& plan, Bound readings) {
   constexpr double most = 1 - 0x1p-30;
   if (!sufficient(most)) {
     epsilon_at(most);  // throws the reason if the method does not apply to the plan
-    return {1, std::nullopt, {}, Derivation{"", "no δ below 1 suffices", "Dwork2006a", {}, approximate_text(epsilon, 1), {}}};
+    return {1,
+            std::nullopt,
+            {},
+            Derivation{
+                "", "no δ below 1 suffices", "Dwork2006a", {}, approximate_text(epsilon, 1), {}}};
   }
   const double delta = first_true(1e-320, most, sufficient);
   return {delta, std::nullopt, {}, epsilon_at(delta).why};
 }
 
 // δ without the conversion of a group's total.
-MethodCost direct_delta(Method method, const Plan& plan, Bound readings, std::optional<double> order, const Precision& precision) {
+MethodCost direct_delta(Method method, const Plan& plan, Bound readings,
+                        std::optional<double> order, const Precision& precision) {
   const double epsilon = readings.lower;
   switch (method) {
     case Method::pld: return profile_delta(method, plan, readings, precision);
-    case Method::gdp: return is_gaussian(plan) ? profile_delta(method, plan, readings, precision) : approximate_gdp_delta(plan, epsilon);
+    case Method::gdp:
+      return is_gaussian(plan) ? profile_delta(method, plan, readings, precision)
+                               : approximate_gdp_delta(plan, epsilon);
     case Method::rdp:
     case Method::rdp_classic:
     case Method::rdp_simple:
@@ -114,7 +126,8 @@ struct WholeGroup {
 
 // Whether every leaf has values for a group that are as tight as the conversion of a total.
 bool carries_group(const Plan& plan) {
-  if (const auto* sum = plan.as<Sum>()) return std::all_of(sum->parts.begin(), sum->parts.end(), carries_group);
+  if (const auto* sum = plan.as<Sum>())
+    return std::all_of(sum->parts.begin(), sum->parts.end(), carries_group);
   if (const auto* repeat = plan.as<Repeat>()) return carries_group(repeat->plan);
   if (const auto* group = plan.as<Group>()) return carries_group(group->plan);
   const LeafPtr leaf = leaf_of(plan, 1);
@@ -125,16 +138,19 @@ bool carries_group(const Plan& plan) {
 // group.
 std::optional<WholeGroup> whole_group(const Plan& plan) {
   const auto* group = plan.as<Group>();
-  if (group == nullptr || group->size.value() == 1 || carries_group(group->plan)) return std::nullopt;
+  if (group == nullptr || group->size.value() == 1 || carries_group(group->plan))
+    return std::nullopt;
   WholeGroup whole{count(group->size), group->plan};
-  for (const auto* inner = group->plan.as<Group>(); inner != nullptr; inner = inner->plan.as<Group>()) {
+  for (const auto* inner = group->plan.as<Group>(); inner != nullptr;
+       inner = inner->plan.as<Group>()) {
     whole = {times(whole.k, inner->size), inner->plan};
   }
   return whole;
 }
 
 // The derivation of a converted total, with the derivation for one unit as its premise.
-Derivation grouped_derivation(const WholeGroup& group, double epsilon, double delta, Derivation one) {
+Derivation grouped_derivation(const WholeGroup& group, double epsilon, double delta,
+                              Derivation one) {
   Derivation why{"",
                  "group privacy of the total: (kε, δ(e^(kε) - 1)/(e^ε - 1))",
                  "Vadhan2017",
@@ -146,10 +162,12 @@ Derivation grouped_derivation(const WholeGroup& group, double epsilon, double de
 }
 
 // The δ of k units together at ε, from the δ of one unit at ε/k.
-MethodCost group_delta(Method method, const WholeGroup& group, double epsilon, std::optional<double> order, const Precision& precision) {
+MethodCost group_delta(Method method, const WholeGroup& group, double epsilon,
+                       std::optional<double> order, const Precision& precision) {
   const double one_epsilon = (Real(epsilon) / real(group.k)).lower();
   MethodCost one = delta_by(method, group.inside, {one_epsilon, one_epsilon}, order, precision);
-  const double delta = std::min(1.0, group_of(group.k, ApproximateDP{one_epsilon, one.value}).delta.upper());
+  const double delta =
+      std::min(1.0, group_of(group.k, ApproximateDP{one_epsilon, one.value}).delta.upper());
   return {delta, one.order, {}, grouped_derivation(group, epsilon, delta, std::move(one.why))};
 }
 
@@ -157,7 +175,8 @@ MethodCost group_delta(Method method, const WholeGroup& group, double epsilon, s
 // at the largest δ₁ for which δ₁(e^(kε) - 1)/(e^ε - 1) <= δ.
 class GroupSearch {
  public:
-  GroupSearch(Method method, const WholeGroup& group, double delta, std::optional<double> order, const Precision& precision)
+  GroupSearch(Method method, const WholeGroup& group, double delta, std::optional<double> order,
+              const Precision& precision)
       : method_(method), group_(group), delta_(delta), order_(order), precision_(precision) {}
 
   MethodCost run() {
@@ -175,8 +194,11 @@ class GroupSearch {
     rough.atoms = std::max(rough.atoms, 1e-5);
     const double most = (Real(delta_) / real(group_.k)).lower();
     if (!(most > 1e-290)) return;
-    const CrossingRange range{.low = 1e-290, .high = most, .holds_high = false, .start = most, .tolerance = 1e-8};
-    finishes_within(1, [&] { find_crossing(range, [&](double one_delta) { return try_delta(one_delta, rough); }); });
+    const CrossingRange range{
+        .low = 1e-290, .high = most, .holds_high = false, .start = most, .tolerance = 1e-8};
+    finishes_within(1, [&] {
+      find_crossing(range, [&](double one_delta) { return try_delta(one_delta, rough); });
+    });
   }
 
   // Computes the total at one δ₁, keeps it if it is the best one within δ, and returns how far its
@@ -204,7 +226,8 @@ class GroupSearch {
     return group_of(group_.k, ApproximateDP{one.value, one_delta});
   }
   [[nodiscard]] MethodCost total(const MethodCost& one, double one_delta) const {
-    const double epsilon = std::isfinite(one.value) ? grouped(one, one_delta).epsilon.upper() : infinity;
+    const double epsilon =
+        std::isfinite(one.value) ? grouped(one, one_delta).epsilon.upper() : infinity;
     return MethodCost{epsilon, one.order, {}, grouped_derivation(group_, epsilon, delta_, one.why)};
   }
 
@@ -242,23 +265,30 @@ MethodCost better_of(Direct direct, Total total) {
 // Allows ten times the work for every digit beyond the default.
 Precision precision_of(std::optional<double> width) {
   if (!width) return {};
-  if (!(*width > 0 && *width < 1)) throw InvalidValue("precision = " + shortest(*width) + " is not allowed: it is the relative width of the bracket, above 0 and below 1");
+  if (!(*width > 0 && *width < 1))
+    throw InvalidValue(
+        "precision = " + shortest(*width) +
+        " is not allowed: it is the relative width of the bracket, above 0 and below 1");
   const Precision usual;
   return {0.1 * *width, 0.5 * *width, usual.work * std::clamp(1e-6 / *width, 1.0, 1000.0)};
 }
 
-MethodCost epsilon_by(Method method, const Plan& plan, Bound delta, std::optional<double> order, const Precision& precision, bool total) {
+MethodCost epsilon_by(Method method, const Plan& plan, Bound delta, std::optional<double> order,
+                      const Precision& precision, bool total) {
   const auto direct = [&] { return direct_epsilon(method, plan, delta, order, precision); };
   const auto group = whole_group(plan);
   if (!group || !total) return direct();
-  return better_of(direct, [&] { return GroupSearch(method, *group, delta.lower, order, precision).run(); });
+  return better_of(
+      direct, [&] { return GroupSearch(method, *group, delta.lower, order, precision).run(); });
 }
 
-MethodCost delta_by(Method method, const Plan& plan, Bound epsilon, std::optional<double> order, const Precision& precision) {
+MethodCost delta_by(Method method, const Plan& plan, Bound epsilon, std::optional<double> order,
+                    const Precision& precision) {
   const auto direct = [&] { return direct_delta(method, plan, epsilon, order, precision); };
   const auto group = whole_group(plan);
   if (!group) return direct();
-  return better_of(direct, [&] { return group_delta(method, *group, epsilon.lower, order, precision); });
+  return better_of(direct,
+                   [&] { return group_delta(method, *group, epsilon.lower, order, precision); });
 }
 
 }  // namespace sotto::accounting_detail

@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "pld/api/compose.hpp"
 #include "sotto/accounting/derivation.hpp"
 #include "sotto/accounting/method.hpp"
 #include "sotto/core/bound.hpp"
 #include "sotto/plan/plan.hpp"
-#include "pld/api/compose.hpp"
 
 namespace sotto::accounting_detail {
 
@@ -31,18 +31,24 @@ struct MethodCost {
 /// and `lower` at its upper end. If `total` is false, a group around the whole plan is only carried
 /// into its parts, and the group conversion of the total is not tried. Throws OutsideConditions if
 /// the method does not apply.
-MethodCost epsilon_by(Method method, const Plan& plan, Bound delta, std::optional<double> order, const Precision& precision, bool total = true);
+MethodCost epsilon_by(Method method, const Plan& plan, Bound delta, std::optional<double> order,
+                      const Precision& precision, bool total = true);
 /// Returns δ for every ε in a range within [0, inf), in the same way.
-MethodCost delta_by(Method method, const Plan& plan, Bound epsilon, std::optional<double> order, const Precision& precision);
+MethodCost delta_by(Method method, const Plan& plan, Bound epsilon, std::optional<double> order,
+                    const Precision& precision);
 
 // The families. They do not try the group conversion of a total: epsilon_by and delta_by do.
 
 // pld, and gdp of Gaussians
-MethodCost profile_epsilon(Method method, const Plan& plan, Bound delta, const Precision& precision);
-MethodCost profile_delta(Method method, const Plan& plan, Bound epsilon, const Precision& precision);
+MethodCost profile_epsilon(Method method, const Plan& plan, Bound delta,
+                           const Precision& precision);
+MethodCost profile_delta(Method method, const Plan& plan, Bound epsilon,
+                         const Precision& precision);
 // rdp, rdp-classic, moments, rdp-simple, rdp-one-order
-MethodCost renyi_epsilon(Method method, const Plan& plan, double delta, std::optional<double> order);
-MethodCost renyi_delta(Method method, const Plan& plan, double epsilon, std::optional<double> order);
+MethodCost renyi_epsilon(Method method, const Plan& plan, double delta,
+                         std::optional<double> order);
+MethodCost renyi_delta(Method method, const Plan& plan, double epsilon,
+                       std::optional<double> order);
 // zcdp, zcdp-classic, zcdp-simple, tcdp, tcdp-classic
 MethodCost concentrated_epsilon(Method method, const Plan& plan, double delta);
 MethodCost concentrated_delta(Method method, const Plan& plan, double epsilon);

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <string>
 
-#include "sotto/core/errors.hpp"
 #include "core/api/work.hpp"
+#include "sotto/core/errors.hpp"
 #include "sotto/plan/holes.hpp"
 
 namespace sotto {
@@ -20,33 +20,42 @@ std::int64_t count_of(const Plan& plan) {
 
 // count * steps / total, rounded up.
 std::int64_t share(std::int64_t count, std::int64_t steps, std::int64_t total) {
-  if (count <= INT64_MAX / steps) return count * steps / total + (count * steps % total == 0 ? 0 : 1);
-  const double part = static_cast<double>(count) * (static_cast<double>(steps) / static_cast<double>(total));
+  if (count <= INT64_MAX / steps)
+    return count * steps / total + (count * steps % total == 0 ? 0 : 1);
+  const double part =
+      static_cast<double>(count) * (static_cast<double>(steps) / static_cast<double>(total));
   return std::min(count, static_cast<std::int64_t>(std::ceil(part)));
 }
 
 // A part of a sum, or a whole plan, after its share of the steps.
 Plan part_after(const Plan& part, std::int64_t steps, std::int64_t total) {
   const auto* repeat = part.as<Repeat>();
-  return repeat == nullptr ? part : static_cast<double>(share(count_of(part), steps, total)) * repeat->plan;
+  return repeat == nullptr
+             ? part
+             : static_cast<double>(share(count_of(part), steps, total)) * repeat->plan;
 }
 
 }  // namespace
 
 std::int64_t step_total(const Plan& plan) {
-  if (!holes_of(plan).empty()) throw InvalidValue("the plan has a hole '?': fill it, or let calibrate find it");
+  if (!holes_of(plan).empty())
+    throw InvalidValue("the plan has a hole '?': fill it, or let calibrate find it");
   std::int64_t most = count_of(plan);
   if (const auto* sum = plan.as<Sum>()) {
     for (const Plan& part : sum->parts) most = std::max(most, count_of(part));
   }
-  if (most == 1) throw InvalidValue("the plan repeats nothing: a cost over steps needs k * A, or a sum of such, as in 1000 * gaussian(50)");
+  if (most == 1)
+    throw InvalidValue(
+        "the plan repeats nothing: a cost over steps needs k * A, or a sum of such, as in 1000 * "
+        "gaussian(50)");
   return most;
 }
 
 Plan after_steps(const Plan& plan, std::int64_t steps) {
   const std::int64_t total = step_total(plan);
   if (steps < 1 || steps > total) {
-    throw InvalidValue("steps = " + std::to_string(steps) + " is not allowed: it must be a whole number from 1 to the plan's " +
+    throw InvalidValue("steps = " + std::to_string(steps) +
+                       " is not allowed: it must be a whole number from 1 to the plan's " +
                        std::to_string(total));
   }
   const auto* sum = plan.as<Sum>();
@@ -57,8 +66,12 @@ Plan after_steps(const Plan& plan, std::int64_t steps) {
 }
 
 std::vector<std::int64_t> step_counts(std::int64_t most, std::size_t points, Spacing spacing) {
-  if (most < 1) throw InvalidValue("steps = " + std::to_string(most) + " is not allowed: it must be a whole number from 1");
-  if (points < 2) throw InvalidValue("points = " + std::to_string(points) + " is not allowed: it must be a whole number from 2");
+  if (most < 1)
+    throw InvalidValue("steps = " + std::to_string(most) +
+                       " is not allowed: it must be a whole number from 1");
+  if (points < 2)
+    throw InvalidValue("points = " + std::to_string(points) +
+                       " is not allowed: it must be a whole number from 2");
   std::vector<std::int64_t> counts;
   const auto last = static_cast<double>(most);
   for (std::size_t i = 0; i < points; ++i) {
@@ -71,13 +84,16 @@ std::vector<std::int64_t> step_counts(std::int64_t most, std::size_t points, Spa
   return counts;
 }
 
-std::vector<StepPoint> epsilon_over_steps(const Plan& plan, Delta delta, const std::vector<std::int64_t>& counts, const Question& question,
+std::vector<StepPoint> epsilon_over_steps(const Plan& plan, Delta delta,
+                                          const std::vector<std::int64_t>& counts,
+                                          const Question& question,
                                           const std::function<void(std::size_t done)>& progress) {
   const WorkLimit limit(allowance_of(question));
   std::vector<StepPoint> points;
   for (const std::int64_t steps : counts) {
     // One point may use up to four times its even share of the remaining work.
-    const WorkLimit share(std::min(1.0, 4.0 / static_cast<double>(counts.size() - points.size())) * work_left());
+    const WorkLimit share(std::min(1.0, 4.0 / static_cast<double>(counts.size() - points.size())) *
+                          work_left());
     points.push_back({steps, epsilon(after_steps(plan, steps), delta, question)});
     if (progress) progress(points.size());
   }

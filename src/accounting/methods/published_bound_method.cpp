@@ -15,21 +15,31 @@ std::optional<Leaf::PublishedBound> published_bound_of(const std::vector<Event>&
 
 }  // namespace
 
-bool has_published_bound(const Plan& plan) { return published_bound_of(events_of(plan)).has_value(); }
+bool has_published_bound(const Plan& plan) {
+  return published_bound_of(events_of(plan)).has_value();
+}
 
 MethodCost published_epsilon(const Plan& plan, double delta) {
   const auto bound = published_bound_of(events_of(plan));
   if (!bound) {
-    throw OutsideConditions("theorem is for one mechanism, or repetitions of it, whose paper states a bound of its own: use tight or pld",
-                            Remedy::method);
+    throw OutsideConditions(
+        "theorem is for one mechanism, or repetitions of it, whose paper states a bound of its "
+        "own: use tight or pld",
+        Remedy::method);
   }
-  if (!(delta > 0)) throw OutsideConditions("the paper's bound needs delta > 0: use tight or pld", Remedy::method);
+  if (!(delta > 0))
+    throw OutsideConditions("the paper's bound needs delta > 0: use tight or pld", Remedy::method);
   Proved<Real> own = (*bound)(delta);
   const double epsilon = own.value.upper();
   return {epsilon,
           std::nullopt,
           {},
-          Derivation{print(plan), std::move(own.theorem), std::move(own.reference), std::move(own.conditions), approximate_text(epsilon, delta), {}}};
+          Derivation{print(plan),
+                     std::move(own.theorem),
+                     std::move(own.reference),
+                     std::move(own.conditions),
+                     approximate_text(epsilon, delta),
+                     {}}};
 }
 
 }  // namespace sotto::accounting_detail

@@ -13,7 +13,8 @@ namespace sotto {
 /// the file and the reason.
 class FileError : public std::runtime_error {
  public:
-  FileError(const std::string& what, bool is_absent) : std::runtime_error(what), is_absent_(is_absent) {}
+  FileError(const std::string& what, bool is_absent)
+      : std::runtime_error(what), is_absent_(is_absent) {}
   [[nodiscard]] bool is_absent() const { return is_absent_; }
 
  private:
@@ -50,7 +51,8 @@ constexpr std::uint64_t max_key_file_size = std::uint64_t{1} << 20U;
 
 /// Returns the contents of a regular file. Throws FileError, also if the file has more than `most`
 /// bytes.
-std::string read_text_file(const std::filesystem::path& path, std::uint64_t most = max_text_file_size);
+std::string read_text_file(const std::filesystem::path& path,
+                           std::uint64_t most = max_text_file_size);
 
 /// Throws FileError if the path leads to something other than a regular file; an absent file is no
 /// error. This check is for libraries that open a file by its path themselves.

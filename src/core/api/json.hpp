@@ -74,7 +74,8 @@ class Json {
   template <class T>
   T get() const;
   template <class T>
-    requires(std::same_as<T, std::string> || std::same_as<T, double> || std::same_as<T, std::int64_t> || std::same_as<T, bool>)
+    requires(std::same_as<T, std::string> || std::same_as<T, double> ||
+             std::same_as<T, std::int64_t> || std::same_as<T, bool>)
   operator T() const {
     return get<T>();
   }
@@ -97,7 +98,9 @@ class Json {
   const Json& at(std::size_t index) const;
   const Json& operator[](const char* name) const { return at(name); }
   const Json& operator[](std::string_view name) const { return at(name); }
-  const Json& operator[](std::integral auto index) const { return at(static_cast<std::size_t>(index)); }
+  const Json& operator[](std::integral auto index) const {
+    return at(static_cast<std::size_t>(index));
+  }
   /// Returns the string of a member, or `otherwise` if the member is absent.
   std::string value(std::string_view name, const std::string& otherwise) const;
 
@@ -105,7 +108,9 @@ class Json {
   /// becomes an empty object first.
   Json& operator[](std::string_view name);
   Json& operator[](const char* name) { return (*this)[std::string_view(name)]; }
-  Json& operator[](std::integral auto index) { return const_cast<Json&>(at(static_cast<std::size_t>(index))); }
+  Json& operator[](std::integral auto index) {
+    return const_cast<Json&>(at(static_cast<std::size_t>(index)));
+  }
   /// Appends an item. A null becomes an empty array first.
   void push_back(Json item);
 
@@ -120,7 +125,8 @@ class Json {
 
  private:
   template <class T>
-  using Scalar = std::conditional_t<std::same_as<T, bool>, bool, std::conditional_t<std::integral<T>, std::int64_t, double>>;
+  using Scalar = std::conditional_t<std::same_as<T, bool>, bool,
+                                    std::conditional_t<std::integral<T>, std::int64_t, double>>;
   template <class T>
   static Json of(T value) {
     Json json;
@@ -146,7 +152,8 @@ T Json::get() const {
   } else if constexpr (std::integral<T>) {
     const std::int64_t wide = integer();
     const T narrow = static_cast<T>(wide);
-    if (static_cast<std::int64_t>(narrow) != wide || (narrow < 0) != (wide < 0)) throw JsonError("a whole number is out of range: " + std::to_string(wide));
+    if (static_cast<std::int64_t>(narrow) != wide || (narrow < 0) != (wide < 0))
+      throw JsonError("a whole number is out of range: " + std::to_string(wide));
     return narrow;
   } else if constexpr (std::floating_point<T>) {
     return static_cast<T>(number());

@@ -19,7 +19,8 @@ struct CatastrophePoint {
   std::int64_t releases;
   std::int64_t revealed;  ///< the number of releases that were the whole table
   double expected;        ///< δ times the number of releases
-  double delta;           ///< the total δ: an upper bound on the probability that any release reveals everything
+  double delta;  ///< the total δ: an upper bound on the probability that any release reveals
+                 ///< everything
 };
 
 /// The observed privacy losses of single releases about one person.
@@ -31,13 +32,14 @@ struct ObservedLosses {
 
 struct CatastropheAttack {
   CatastropheSettings settings;
-  std::int64_t learnt = 0;           ///< people whose bit the attacker knows with certainty at the end
-  std::vector<std::int64_t> when{};  ///< the numbers of the releases that were the whole table, from 1
+  std::int64_t learnt = 0;  ///< people whose bit the attacker knows with certainty at the end
+  std::vector<std::int64_t>
+      when{};  ///< the numbers of the releases that were the whole table, from 1
   std::vector<CatastrophePoint> points{};
   ObservedLosses catastrophe{};
   ObservedLosses gaussian{};  ///< for comparison: Gaussian noise with the same ε and δ
-  double sigma = 0;       ///< standard deviation of the Gaussian noise
-  std::string refusal{};  ///< why a zCDP budget refuses one such release
+  double sigma = 0;           ///< standard deviation of the Gaussian noise
+  std::string refusal{};      ///< why a zCDP budget refuses one such release
 };
 
 /// Runs the mechanism on a made-up table. It accepts no data, so it cannot be used on real people.

@@ -8,17 +8,20 @@
 namespace sotto {
 
 struct FloatingPointSettings {
-  double value = 0;                ///< a coin decides whether noise is added to this value or to value + 1
+  double value = 0;  ///< a coin decides whether noise is added to this value or to value + 1
   std::vector<double> epsilons{};  ///< of the noise; if empty, six values from 0.1 to 5
   std::int64_t releases = 20000;   ///< at each epsilon, up to a million
 };
 
 struct FloatingPointPoint {
   double epsilon;
-  double identified;        ///< the share of textbook outputs that only one of the two values can produce
-  std::int64_t mistaken;    ///< how many of the identified outputs came from the other value; 0 if the attack is correct
-  double textbook;          ///< the share of right guesses on textbook outputs; the nearer value is guessed if both can produce one
-  double sotto_identified;  ///< the share of sotto's outputs that only one of the two values can produce
+  double identified;  ///< the share of textbook outputs that only one of the two values can produce
+  std::int64_t mistaken;  ///< how many of the identified outputs came from the other value; 0 if
+                          ///< the attack is correct
+  double textbook;  ///< the share of right guesses on textbook outputs; the nearer value is guessed
+                    ///< if both can produce one
+  double sotto_identified;  ///< the share of sotto's outputs that only one of the two values can
+                            ///< produce
   double sotto;             ///< the share of right guesses on sotto's outputs
   double ceiling;           ///< upper bound for any attacker on noise with this guarantee
 };

@@ -10,8 +10,8 @@ namespace sotto {
 struct MembershipSettings {
   std::int64_t sites = 2000;  ///< positions in the genome (SNPs), each with one of two alleles
   std::int64_t people = 100;  ///< in the pool
-  std::int64_t runs = 20;     ///< the number of pools; sites times people times runs is at most 10^8
-  double epsilon = 1;         ///< of the private release of all frequencies
+  std::int64_t runs = 20;  ///< the number of pools; sites times people times runs is at most 10^8
+  double epsilon = 1;      ///< of the private release of all frequencies
   double delta = 1e-6;
 };
 
@@ -26,9 +26,11 @@ struct MembershipPoint {
 
 struct MembershipAttack {
   MembershipSettings settings;
-  double noise = 0;                       ///< σ of the noise on each frequency
-  double sensitivity = 0;                 ///< L2 sensitivity of all frequencies together when one person is replaced
-  std::int64_t members = 0;               ///< people in all pools together; equally many people outside them are tested
+  double noise = 0;  ///< σ of the noise on each frequency
+  double sensitivity =
+      0;  ///< L2 sensitivity of all frequencies together when one person is replaced
+  std::int64_t members =
+      0;  ///< people in all pools together; equally many people outside them are tested
   std::vector<MembershipPoint> points{};  ///< at round false-positive rates
   std::vector<MembershipPoint> curve{};   ///< at rates from 1/members to 1
 };

@@ -8,8 +8,9 @@
 namespace sotto {
 
 struct OverfittingSettings {
-  std::int64_t people = 1000;     ///< in the made-up holdout set
-  std::int64_t questions = 1000;  ///< one for each feature; people times questions times runs is at most 10^9
+  std::int64_t people = 1000;  ///< in the made-up holdout set
+  std::int64_t questions =
+      1000;  ///< one for each feature; people times questions times runs is at most 10^9
   std::int64_t runs = 20;
   double epsilon = 0.2;  ///< of all private answers together, under replacement of a person
   double delta = 1e-6;
@@ -18,11 +19,14 @@ struct OverfittingSettings {
 /// The state of the attack after a number of questions.
 struct OverfittingPoint {
   std::int64_t questions;
-  double exact;   ///< accuracy on the holdout set of the classifier built from exact answers, mean over the runs
-  double noisy;   ///< accuracy on the holdout set of the classifier built from private answers, mean over the runs
+  double exact;  ///< accuracy on the holdout set of the classifier built from exact answers, mean
+                 ///< over the runs
+  double noisy;  ///< accuracy on the holdout set of the classifier built from private answers, mean
+                 ///< over the runs
   double margin;  ///< two standard deviations of `noisy`
   double noise;   ///< σ of the noise on each private answer
-  double most;    ///< upper bound on the expected accuracy on the holdout set: 1/2 plus the total variation that the noise allows
+  double most;    ///< upper bound on the expected accuracy on the holdout set: 1/2 plus the total
+                  ///< variation that the noise allows
 };
 
 struct OverfittingAttack {

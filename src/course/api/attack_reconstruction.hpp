@@ -24,7 +24,7 @@ struct ReconstructionPoint {
 
 struct ReconstructionAttack {
   ReconstructionSettings settings;
-  double sensitivity = 0;                     ///< L2 sensitivity of all answers together when one bit flips
+  double sensitivity = 0;  ///< L2 sensitivity of all answers together when one bit flips
   std::vector<ReconstructionPoint> points{};  ///< by noise, ascending
   ReconstructionPoint within_budget{};        ///< with the least noise that the budget allows
 };

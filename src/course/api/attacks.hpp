@@ -26,11 +26,12 @@ struct AttackReport {
     std::vector<double> values{};
   };
 
-  std::string attack{};                                    ///< "averaging", …
-  std::vector<std::pair<std::string, double>> settings{};  ///< the settings and the values derived from them, by name
-  std::vector<Column> columns{};                           ///< of equal length
-  std::string learnt{};                                    ///< what the attacker knows in the end, in a sentence or two
-  std::string stopped_by{};                                ///< the budget that would have stopped it
+  std::string attack{};  ///< "averaging", …
+  std::vector<std::pair<std::string, double>>
+      settings{};                 ///< the settings and the values derived from them, by name
+  std::vector<Column> columns{};  ///< of equal length
+  std::string learnt{};           ///< what the attacker knows in the end, in a sentence or two
+  std::string stopped_by{};       ///< the budget that would have stopped it
   Chart chart{};
 };
 

@@ -31,7 +31,8 @@ class MaskGraph {
   [[nodiscard]] Graph among_first(std::int64_t users) const;
 
  private:
-  MaskGraph(std::int64_t users, bool complete, std::vector<Edge> list) : users_(users), complete_(complete), list_(std::move(list)) {}
+  MaskGraph(std::int64_t users, bool complete, std::vector<Edge> list)
+      : users_(users), complete_(complete), list_(std::move(list)) {}
 
   std::int64_t users_;
   bool complete_;

@@ -18,9 +18,10 @@ enum class TrustModel {
   central,  ///< a curator sees all values and adds noise to their sum
   local,    ///< nobody: every user adds enough noise for one value
   shuffle,  ///< a shuffler permutes the randomized bits that users send
-  gopa,     ///< a share of the other users: everyone adds a part of the noise, and masks that cancel in the sum [Sabater2022]
-  ring,     ///< everyone sees only the token that visits the users in turn [Cyffers2022]
-  walk,     ///< as ring, but the token goes to a random user each time
+  gopa,  ///< a share of the other users: everyone adds a part of the noise, and masks that cancel
+         ///< in the sum [Sabater2022]
+  ring,  ///< everyone sees only the token that visits the users in turn [Cyffers2022]
+  walk,  ///< as ring, but the token goes to a random user each time
 };
 const char* name_of(TrustModel model);
 /// Returns numbers of users that show how the error of a model decreases.
@@ -29,16 +30,21 @@ std::vector<std::int64_t> usual_users(TrustModel model);
 /// The settings of a simulation of averaging.
 struct AveragingSimulation {
   TrustModel model = TrustModel::gopa;
-  std::int64_t users = 1000;               ///< 2 to 100000; each has a value in [0, 1]
-  double honest = 1;                       ///< the share of users who do not collude
-  double dropouts = 0;                     ///< the share of users who drop out after masks were exchanged (gopa)
-  std::int64_t degree = 0;                 ///< how many others each user picks to share masks with; 0 for all others (gopa)
-  double epsilon = 1;                      ///< the target, under replacement of one user's value
-  double delta = 1e-6;                     ///< of the target
-  std::optional<double> sigma{};           ///< replaces epsilon: the σ of one contribution at sensitivity 1; not for shuffle
-  std::int64_t rounds = 1;                 ///< contributions of each value: exactly this many (ring), or at most this many in users·rounds hops (walk)
-  std::int64_t runs = 100;                 ///< repetitions of the whole protocol; users times rounds times runs is at most 10^10
-  std::int64_t message_by_message = 1000;  ///< up to this many users every message is simulated, above it only the sums
+  std::int64_t users = 1000;  ///< 2 to 100000; each has a value in [0, 1]
+  double honest = 1;          ///< the share of users who do not collude
+  double dropouts = 0;        ///< the share of users who drop out after masks were exchanged (gopa)
+  std::int64_t degree =
+      0;  ///< how many others each user picks to share masks with; 0 for all others (gopa)
+  double epsilon = 1;   ///< the target, under replacement of one user's value
+  double delta = 1e-6;  ///< of the target
+  std::optional<double>
+      sigma{};  ///< replaces epsilon: the σ of one contribution at sensitivity 1; not for shuffle
+  std::int64_t rounds = 1;  ///< contributions of each value: exactly this many (ring), or at most
+                            ///< this many in users·rounds hops (walk)
+  std::int64_t runs =
+      100;  ///< repetitions of the whole protocol; users times rounds times runs is at most 10^10
+  std::int64_t message_by_message =
+      1000;  ///< up to this many users every message is simulated, above it only the sums
   SimulationProgress progress{};
 };
 
@@ -59,11 +65,13 @@ struct AveragingOutcome {
   bool message_by_message = false;  ///< whether every message was simulated
   double measured = 0;              ///< root mean square error of the mean over the runs
   double predicted = 0;             ///< root mean square error of the mean in theory
-  double curator = 0;               ///< error of a trusted curator at the same epsilon, delta, users and rounds
-  double local = 0;                 ///< error of local DP at the same epsilon, delta, users and rounds
+  double curator = 0;  ///< error of a trusted curator at the same epsilon, delta, users and rounds
+  double local = 0;    ///< error of local DP at the same epsilon, delta, users and rounds
   FederatedCost cost{};
   /// Returns (measured / curator)².
-  [[nodiscard]] double variance_ratio() const { return (measured / curator) * (measured / curator); }
+  [[nodiscard]] double variance_ratio() const {
+    return (measured / curator) * (measured / curator);
+  }
 };
 
 /// Runs the protocol. Values and noise are whole numbers on a grid and sums are exact, so

@@ -34,18 +34,23 @@ struct LearningSimulation {
   std::int64_t rounds = 50;
   double epsilon = 1;  ///< of the whole training, under replacement of one user's records
   double delta = 1e-6;
-  double clip = 1;                               ///< norm of each record's clipped gradient: replacing a user moves the average by at most 2 clip
-  std::vector<double> steps{0.1, 0.3, 1, 3, 8};  ///< step sizes to try; the one with the best accuracy on the test set, which is public, is reported
+  double clip = 1;  ///< norm of each record's clipped gradient: replacing a user moves the average
+                    ///< by at most 2 clip
+  std::vector<double> steps{0.1, 0.3, 1, 3,
+                            8};  ///< step sizes to try; the one with the best accuracy on the test
+                                 ///< set, which is public, is reported
   std::int64_t runs = 3;
-  bool advanced = false;  ///< noise from the classical formula and advanced composition, as in [Sabater2022]; only central, aggregated and local
+  bool advanced = false;  ///< noise from the classical formula and advanced composition, as in
+                          ///< [Sabater2022]; only central, aggregated and local
   SimulationProgress progress{};
 };
 
 /// The result of one way to learn.
 struct LearningOutcome {
-  std::string way{};     ///< "no noise", "central", "aggregated", "local", "walk"
-  double noise = 0;      ///< σ per coordinate: of the sum (central), of each user's share (aggregated, local), or of each hop (walk)
-  double step = 0;       ///< the best step size
+  std::string way{};  ///< "no noise", "central", "aggregated", "local", "walk"
+  double noise = 0;  ///< σ per coordinate: of the sum (central), of each user's share (aggregated,
+                     ///< local), or of each hop (walk)
+  double step = 0;   ///< the best step size
   double accuracy = 0;   ///< mean over the runs
   double deviation = 0;  ///< standard deviation between runs
   double epsilon = 0;    ///< by the exact accountant
@@ -53,9 +58,11 @@ struct LearningOutcome {
 };
 
 /// Trains on the records under all trust models; one outcome for each.
-std::vector<LearningOutcome> simulate_learning(const SimulatedRecords& records, const LearningSimulation& settings);
+std::vector<LearningOutcome> simulate_learning(const SimulatedRecords& records,
+                                               const LearningSimulation& settings);
 /// As simulate_learning(), with one user per step as in [Cyffers2022]: a curator's DP-SGD that
 /// samples one user in expectation (Poisson, add-remove), a walk, and local DP.
-std::vector<LearningOutcome> simulate_walks(const SimulatedRecords& records, const LearningSimulation& settings);
+std::vector<LearningOutcome> simulate_walks(const SimulatedRecords& records,
+                                            const LearningSimulation& settings);
 
 }  // namespace sotto

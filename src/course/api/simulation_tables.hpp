@@ -10,10 +10,12 @@ namespace sotto {
 /// a mask on different graphs.
 struct GopaNoiseRow {
   double users, honest;
-  double noise;            ///< σ_η
-  double complete;         ///< σ_Δ on the complete graph
-  double random, degree;   ///< σ_Δ on a random graph by Theorem 4, and the least degree of that theorem
-  double realised, picks;  ///< σ_Δ on one random graph in which each user makes few picks, with every user checked; NaN above 1000 users
+  double noise;     ///< σ_η
+  double complete;  ///< σ_Δ on the complete graph
+  double random,
+      degree;  ///< σ_Δ on a random graph by Theorem 4, and the least degree of that theorem
+  double realised, picks;  ///< σ_Δ on one random graph in which each user makes few picks, with
+                           ///< every user checked; NaN above 1000 users
   double connected;        ///< σ_Δ if it is only known that the honest users are connected
 };
 std::vector<GopaNoiseRow> gopa_noise_table();
@@ -24,7 +26,8 @@ struct GopaEpsilonRow {
   double theorem;             ///< the ε of the theorem, 0.1
   double exact;               ///< from the theorem's θ and the exact Gaussian profile
   double realised;            ///< on one random graph of this degree, with every user checked
-  double noise, exact_noise;  ///< σ_η by the theorem, and the exact one on the complete graph with 1 % of the variance left to the masks
+  double noise, exact_noise;  ///< σ_η by the theorem, and the exact one on the complete graph with
+                              ///< 1 % of the variance left to the masks
 };
 std::vector<GopaEpsilonRow> gopa_epsilon_table();
 
@@ -55,7 +58,8 @@ std::vector<NetworkGainRow> network_gain_table(double delta = 1e-6);
 struct NetworkEpsilonRow {
   double users;
   double paper_local, paper_network;
-  double local, sum, learning;  ///< exact ε: of 100 local contributions, of 100 visits of another user, of 100 gradient steps
+  double local, sum, learning;  ///< exact ε: of 100 local contributions, of 100 visits of another
+                                ///< user, of 100 gradient steps
 };
 std::vector<NetworkEpsilonRow> network_epsilon_table();
 

@@ -21,10 +21,11 @@ struct SimulationReport {
     std::vector<std::string> labels{};  ///< instead of `values`, in a column of text
   };
 
-  std::string simulation{};                                  ///< "gopa", "learning", "table gopa-noise", …
-  std::vector<std::pair<std::string, double>> settings{};    ///< by name
-  std::vector<Column> columns{};                             ///< of equal length
-  std::vector<std::pair<std::string, std::string>> notes{};  ///< a label of one or two words, and sentences
+  std::string simulation{};  ///< "gopa", "learning", "table gopa-noise", …
+  std::vector<std::pair<std::string, double>> settings{};  ///< by name
+  std::vector<Column> columns{};                           ///< of equal length
+  std::vector<std::pair<std::string, std::string>>
+      notes{};  ///< a label of one or two words, and sentences
   Chart chart{};
 };
 
@@ -33,10 +34,13 @@ struct SimulationReport {
 SimulationReport report_of(const std::vector<AveragingOutcome>& outcomes);
 
 /// A report with a row for each trust model.
-SimulationReport report_of(const LearningSimulation& settings, const std::vector<LearningOutcome>& outcomes, const std::string& name = "learning");
+SimulationReport report_of(const LearningSimulation& settings,
+                           const std::vector<LearningOutcome>& outcomes,
+                           const std::string& name = "learning");
 
 /// Returns one of simulation_tables(), recomputed. Throws InvalidValue for another name.
-SimulationReport simulation_table(const std::string& name, const SimulatedRecords& records = {}, const SimulationProgress& progress = {});
+SimulationReport simulation_table(const std::string& name, const SimulatedRecords& records = {},
+                                  const SimulationProgress& progress = {});
 /// Returns the names of all tables.
 std::vector<std::string> simulation_tables();
 /// Whether a table trains models on records. Such a table uses made-up records if `records` is

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "learning/api/calibration.hpp"
 #include "sotto/core/values.hpp"
 #include "sotto/data/examples.hpp"
-#include "learning/api/calibration.hpp"
 #include "sotto/learning/model.hpp"
 
 namespace sotto {
@@ -29,17 +29,19 @@ Examples made_up_rows(const MadeUpProblem& problem);
 std::unique_ptr<Model> made_up_model(const MadeUpProblem& problem);
 
 /// Returns the mean loss of the parameters over all rows.
-double mean_loss(const Model& model, const Examples& examples, const std::vector<double>& parameters);
+double mean_loss(const Model& model, const Examples& examples,
+                 const std::vector<double>& parameters);
 /// Returns the least mean loss within the ball, computed by accelerated projected descent; at most
 /// 1.3e-7 too large [Beck2009, Thm 4.4].
 double least_loss(const MadeUpProblem& problem, const Examples& examples);
 
 struct MeasuredRisk {
-  std::string method;           ///< "tight", "rdp", "closed form", or "no noise"
-  std::string refusal = {};     ///< why the method does not apply; the members below are empty then
-  double noise = 0;             ///< standard deviation on each coordinate of the mean gradient
-  double bound = 0;             ///< upper bound on the expected excess risk
-  std::vector<double> risks{};  ///< for each run, the mean loss of the last iterate minus the least mean loss
+  std::string method;        ///< "tight", "rdp", "closed form", or "no noise"
+  std::string refusal = {};  ///< why the method does not apply; the members below are empty then
+  double noise = 0;          ///< standard deviation on each coordinate of the mean gradient
+  double bound = 0;          ///< upper bound on the expected excess risk
+  std::vector<double>
+      risks{};  ///< for each run, the mean loss of the last iterate minus the least mean loss
   [[nodiscard]] double mean() const;
   [[nodiscard]] double deviation() const;  ///< standard deviation of a run; 0 if there is only one
 };

@@ -1,9 +1,8 @@
 // Releases a count repeatedly and averages the answers.
-#include "course/api/attack_averaging.hpp"
-
 #include <algorithm>
 #include <cmath>
 
+#include "course/api/attack_averaging.hpp"
 #include "course/attacks/limits.hpp"
 #include "sotto/accounting/account.hpp"
 #include "sotto/accounting/filter.hpp"
@@ -26,7 +25,8 @@ void check(const AveragingSettings& settings) {
   (void)require_count(settings.runs, 1, "runs");
   course_detail::require_at_most(settings.questions, most_questions, "questions");
   if (settings.runs > most_answers / settings.questions) {
-    throw InvalidValue("runs = " + std::to_string(settings.runs) + " with questions = " + std::to_string(settings.questions) +
+    throw InvalidValue("runs = " + std::to_string(settings.runs) +
+                       " with questions = " + std::to_string(settings.questions) +
                        " is not allowed: questions times runs must be at most 10^8");
   }
 }
@@ -54,7 +54,8 @@ std::vector<std::int64_t> stops(std::int64_t last, std::int64_t allowed) {
 }
 
 double quantile(std::vector<double>& values, double share) {
-  const auto rank = static_cast<std::ptrdiff_t>(std::ceil(share * static_cast<double>(values.size()))) - 1;
+  const auto rank =
+      static_cast<std::ptrdiff_t>(std::ceil(share * static_cast<double>(values.size()))) - 1;
   std::nth_element(values.begin(), values.begin() + rank, values.end());
   return values[static_cast<std::size_t>(rank)];
 }
@@ -64,7 +65,9 @@ double quantile(std::vector<double>& values, double share) {
 AveragingAttack averaging_attack(const AveragingSettings& settings) {
   check(settings);
   const Additive mechanism = laplace_for(Epsilon(settings.epsilon), 1);
-  AveragingAttack attack{.settings = settings, .scale = mechanism.scale(), .secret = static_cast<std::int64_t>(1000 + uniform_below(9000))};
+  AveragingAttack attack{.settings = settings,
+                         .scale = mechanism.scale(),
+                         .secret = static_cast<std::int64_t>(1000 + uniform_below(9000))};
   const auto truth = static_cast<double>(attack.secret);
   const std::int64_t allowed = admitted(mechanism.event(), settings);
   const std::vector<std::int64_t> at = stops(settings.questions, allowed);
@@ -86,13 +89,15 @@ AveragingAttack averaging_attack(const AveragingSettings& settings) {
   for (std::size_t i = 0; i < at.size(); ++i) {
     std::vector<double>& here = errors[i];
     for (double& error : here) error = std::abs(error);
-    const auto recovered = std::count_if(here.begin(), here.end(), [](double error) { return error < 0.5; });
+    const auto recovered =
+        std::count_if(here.begin(), here.end(), [](double error) { return error < 0.5; });
     const Plan all_answers = static_cast<double>(at[i]) * mechanism.event();
-    attack.points.push_back({.questions = at[i],
-                             .typical_error = quantile(here, 0.5),
-                             .large_error = quantile(here, 0.95),
-                             .recovered = static_cast<double>(recovered) / static_cast<double>(settings.runs),
-                             .epsilon = epsilon(all_answers, Delta(settings.delta)).value.upper});
+    attack.points.push_back(
+        {.questions = at[i],
+         .typical_error = quantile(here, 0.5),
+         .large_error = quantile(here, 0.95),
+         .recovered = static_cast<double>(recovered) / static_cast<double>(settings.runs),
+         .epsilon = epsilon(all_answers, Delta(settings.delta)).value.upper});
     if (at[i] == allowed) attack.allowed = attack.points.back();
   }
   return attack;

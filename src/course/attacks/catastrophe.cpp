@@ -1,11 +1,10 @@
 // A mechanism that is (ε, δ)-DP and yet publishes the whole table with probability δ.
-#include "course/api/attack_catastrophe.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <optional>
 
+#include "course/api/attack_catastrophe.hpp"
 #include "course/attacks/limits.hpp"
 #include "sotto/accounting/account.hpp"
 #include "sotto/accounting/filter.hpp"
@@ -31,7 +30,8 @@ using Table = std::vector<std::uint8_t>;
 // A made-up table together with the mechanism, which cannot be run on any other table.
 class CatastrophicTable {
  public:
-  CatastrophicTable(const CatastropheSettings& settings, double scale) : noise_(laplace(scale)), delta_(settings.delta), table_(size(settings)) {
+  CatastrophicTable(const CatastropheSettings& settings, double scale)
+      : noise_(laplace(scale)), delta_(settings.delta), table_(size(settings)) {
     for (auto& bit : table_) bit = bernoulli(1, 2) ? 1 : 0;
   }
 
@@ -46,7 +46,9 @@ class CatastrophicTable {
   [[nodiscard]] double count() const { return std::accumulate(table_.begin(), table_.end(), 0.0); }
 
  private:
-  static std::size_t size(const CatastropheSettings& settings) { return static_cast<std::size_t>(settings.people); }
+  static std::size_t size(const CatastropheSettings& settings) {
+    return static_cast<std::size_t>(settings.people);
+  }
 
   Additive noise_;
   double delta_;
@@ -97,19 +99,24 @@ CatastropheAttack catastrophe_attack(const CatastropheSettings& settings) {
       attack.learnt = static_cast<std::int64_t>(release.everything->size());
       count_loss(INFINITY, attack.catastrophe, above);
     } else {
-      count_loss((std::abs(release.count - truth + 1) - std::abs(release.count - truth)) / scale, attack.catastrophe, above);
+      count_loss((std::abs(release.count - truth + 1) - std::abs(release.count - truth)) / scale,
+                 attack.catastrophe, above);
     }
     const double noise = gaussian_noise.release(truth) - truth;
-    count_loss((2 * noise + 1) / (2 * attack.sigma * attack.sigma), attack.gaussian, gaussian_above);
+    count_loss((2 * noise + 1) / (2 * attack.sigma * attack.sigma), attack.gaussian,
+               gaussian_above);
     if (!is_stop(i, settings.releases)) continue;
     const auto count = static_cast<double>(i);
-    attack.points.push_back({.releases = i,
-                             .revealed = revealed,
-                             .expected = count * settings.delta,
-                             .delta = delta(count * event, Epsilon(count * settings.epsilon)).value.upper});
+    attack.points.push_back(
+        {.releases = i,
+         .revealed = revealed,
+         .expected = count * settings.delta,
+         .delta = delta(count * event, Epsilon(count * settings.epsilon)).value.upper});
   }
-  attack.catastrophe.above_epsilon = static_cast<double>(above) / static_cast<double>(settings.releases);
-  attack.gaussian.above_epsilon = static_cast<double>(gaussian_above) / static_cast<double>(settings.releases);
+  attack.catastrophe.above_epsilon =
+      static_cast<double>(above) / static_cast<double>(settings.releases);
+  attack.gaussian.above_epsilon =
+      static_cast<double>(gaussian_above) / static_cast<double>(settings.releases);
   attack.catastrophe.divergence = divergence(event, Order(2)).value.upper;
   attack.gaussian.divergence = divergence(gaussian_noise.event(), Order(2)).value.upper;
   attack.refusal = refusal_by_zcdp(event);

@@ -1,8 +1,7 @@
 // Subtracts two counts that differ in one person.
-#include "course/api/attack_differencing.hpp"
-
 #include <algorithm>
 
+#include "course/api/attack_differencing.hpp"
 #include "course/attacks/limits.hpp"
 #include "sotto/accounting/tradeoff.hpp"
 #include "sotto/core/decimal.hpp"
@@ -22,7 +21,8 @@ void check(const DifferencingSettings& settings) {
   course_detail::require_at_most(settings.trials, 1'000'000, "trials");
   for (const double epsilon : settings.epsilons) {
     if (!(epsilon > 0 && epsilon <= 100)) {
-      throw InvalidValue("epsilon = " + shortest(epsilon) + " is not allowed: it must be a number in (0, 100]");
+      throw InvalidValue("epsilon = " + shortest(epsilon) +
+                         " is not allowed: it must be a number in (0, 100]");
     }
   }
 }
@@ -46,7 +46,9 @@ DifferencingPoint attack_at(double epsilon, double rest, const DifferencingSetti
     by_knowledge += (with - rest > 0.5 ? 1 : 0) == bit ? 1 : 0;
     by_response += respondent.respond(bit) == bit ? 1 : 0;
   }
-  const auto share = [&](std::int64_t count) { return static_cast<double>(count) / static_cast<double>(settings.trials); };
+  const auto share = [&](std::int64_t count) {
+    return static_cast<double>(count) / static_cast<double>(settings.trials);
+  };
   return {.epsilon = epsilon,
           .difference = share(by_difference),
           .informed = share(by_knowledge),
@@ -70,7 +72,8 @@ DifferencingAttack differencing_attack(const DifferencingSettings& settings) {
     exact += static_cast<int>(with - rest) == bit ? 1 : 0;
   }
   attack.exact = static_cast<double>(exact) / static_cast<double>(settings.trials);
-  for (const double epsilon : attack.settings.epsilons) attack.points.push_back(attack_at(epsilon, rest, settings));
+  for (const double epsilon : attack.settings.epsilons)
+    attack.points.push_back(attack_at(epsilon, rest, settings));
   return attack;
 }
 

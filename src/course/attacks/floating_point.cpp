@@ -1,10 +1,9 @@
 // Searches for the random bits behind an output of Laplace noise in doubles.
-#include "course/api/attack_floating_point.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
 
+#include "course/api/attack_floating_point.hpp"
 #include "course/attacks/limits.hpp"
 #include "sotto/accounting/tradeoff.hpp"
 #include "sotto/core/decimal.hpp"
@@ -20,7 +19,9 @@ namespace {
 // INSECURE, as the target of the attack: Laplace noise as textbooks write it. It is not a
 // mechanism. It is used for made-up values only, and nothing outside this file can call it.
 
-double textbook(double value, double scale, double u) { return value - scale * (u < 0 ? -1.0 : 1.0) * std::log(1 - 2 * std::abs(u)); }
+double textbook(double value, double scale, double u) {
+  return value - scale * (u < 0 ? -1.0 : 1.0) * std::log(1 - 2 * std::abs(u));
+}
 
 double textbook_release(double value, double scale) {
   double u = -0.5;
@@ -62,7 +63,9 @@ Verdict verdict(bool first, bool second, double output, double value) {
 
 // Every multiple of the grid within the limit has positive probability for every value, so it
 // identifies no value.
-bool on_grid(const Additive& mechanism, double output) { return std::fmod(output, mechanism.grid()) == 0 && std::abs(output) <= mechanism.limit(); }
+bool on_grid(const Additive& mechanism, double output) {
+  return std::fmod(output, mechanism.grid()) == 0 && std::abs(output) <= mechanism.limit();
+}
 
 FloatingPointPoint attack_at(double epsilon, const FloatingPointSettings& settings) {
   const Additive mechanism = laplace_for(Epsilon(epsilon), 1);
@@ -74,18 +77,23 @@ FloatingPointPoint attack_at(double epsilon, const FloatingPointSettings& settin
 
     const double output = textbook_release(value, mechanism.scale());
     const Verdict of_textbook =
-        verdict(reachable(output, values[0], mechanism.scale()), reachable(output, values[1], mechanism.scale()), output, settings.value);
+        verdict(reachable(output, values[0], mechanism.scale()),
+                reachable(output, values[1], mechanism.scale()), output, settings.value);
     identified += of_textbook.certain ? 1 : 0;
     mistaken += of_textbook.certain && of_textbook.guess != truth ? 1 : 0;
     right += of_textbook.guess == truth ? 1 : 0;
 
     const double released = mechanism.release(value);
     // An output off the grid would identify its value with certainty.
-    const Verdict of_sotto = on_grid(mechanism, released) ? verdict(true, true, released, settings.value) : Verdict{true, truth};
+    const Verdict of_sotto = on_grid(mechanism, released)
+                                 ? verdict(true, true, released, settings.value)
+                                 : Verdict{true, truth};
     sotto_identified += of_sotto.certain ? 1 : 0;
     sotto_right += of_sotto.guess == truth ? 1 : 0;
   }
-  const auto share = [&](std::int64_t count) { return static_cast<double>(count) / static_cast<double>(settings.releases); };
+  const auto share = [&](std::int64_t count) {
+    return static_cast<double>(count) / static_cast<double>(settings.releases);
+  };
   return {.epsilon = epsilon,
           .identified = share(identified),
           .mistaken = mistaken,
@@ -99,7 +107,8 @@ FloatingPointPoint attack_at(double epsilon, const FloatingPointSettings& settin
 
 FloatingPointAttack floating_point_attack(const FloatingPointSettings& settings) {
   if (!(std::abs(settings.value) <= 0x1p40)) {
-    throw InvalidValue("value = " + shortest(settings.value) + " is not allowed: it must be a number from -2^40 to 2^40");
+    throw InvalidValue("value = " + shortest(settings.value) +
+                       " is not allowed: it must be a number from -2^40 to 2^40");
   }
   (void)require_count(settings.releases, 1, "releases");
   course_detail::require_at_most(settings.releases, 1'000'000, "releases");
@@ -109,7 +118,8 @@ FloatingPointAttack floating_point_attack(const FloatingPointSettings& settings)
   std::sort(epsilons.begin(), epsilons.end());
   for (const double epsilon : epsilons) {
     if (!(epsilon >= 1e-6 && epsilon <= 100)) {
-      throw InvalidValue("epsilon = " + shortest(epsilon) + " is not allowed: it must be a number from 1e-6 to 100");
+      throw InvalidValue("epsilon = " + shortest(epsilon) +
+                         " is not allowed: it must be a number from 1e-6 to 100");
     }
   }
   for (const double epsilon : epsilons) attack.points.push_back(attack_at(epsilon, settings));

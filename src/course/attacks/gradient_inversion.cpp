@@ -1,10 +1,9 @@
 // Reads records from gradients of softmax regression, without and with noise.
-#include "course/api/attack_gradient_inversion.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
+#include "course/api/attack_gradient_inversion.hpp"
 #include "sotto/accounting/tradeoff.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/core/values.hpp"
@@ -23,13 +22,17 @@ void check(const GradientInversionSettings& settings) {
   (void)require_count(settings.batch, 1, "batch");
   (void)require_count(settings.runs, 1, "runs");
   if (settings.features > most_parameters / settings.classes) {
-    throw InvalidValue("features = " + std::to_string(settings.features) + " with classes = " + std::to_string(settings.classes) +
+    throw InvalidValue("features = " + std::to_string(settings.features) +
+                       " with classes = " + std::to_string(settings.classes) +
                        " is not allowed: features times classes must be at most 10^6");
   }
   const std::int64_t parameters = settings.features * settings.classes;
-  if (settings.batch > most_cells / parameters || settings.runs > most_cells / (parameters * settings.batch)) {
-    throw InvalidValue("batch = " + std::to_string(settings.batch) + " and runs = " + std::to_string(settings.runs) + " with " +
-                       std::to_string(parameters) + " weights is not allowed: features times classes times batch times runs must be at most 10^9");
+  if (settings.batch > most_cells / parameters ||
+      settings.runs > most_cells / (parameters * settings.batch)) {
+    throw InvalidValue("batch = " + std::to_string(settings.batch) + " and runs = " +
+                       std::to_string(settings.runs) + " with " + std::to_string(parameters) +
+                       " weights is not allowed: features times classes times batch times runs "
+                       "must be at most 10^9");
   }
   for (const double epsilon : settings.epsilons) (void)require_positive(epsilon, "epsilon");
   (void)require_open_unit(settings.delta, "delta");
@@ -47,21 +50,27 @@ using Gradient = std::vector<double>;
 class Model {
  public:
   explicit Model(const GradientInversionSettings& settings)
-      : features_(static_cast<std::size_t>(settings.features)), classes_(static_cast<std::size_t>(settings.classes)) {}
+      : features_(static_cast<std::size_t>(settings.features)),
+        classes_(static_cast<std::size_t>(settings.classes)) {}
 
   [[nodiscard]] Record made_up() const {
-    Record record{.features = std::vector<double>(features_ + 1, 1.0), .label = uniform_below(classes_)};
-    for (std::size_t j = 0; j < features_; ++j) record.features[j] = static_cast<double>(uniform_below(2));
+    Record record{.features = std::vector<double>(features_ + 1, 1.0),
+                  .label = uniform_below(classes_)};
+    for (std::size_t j = 0; j < features_; ++j)
+      record.features[j] = static_cast<double>(uniform_below(2));
     return record;
   }
 
   // Returns coordinate c of p - e_label.
-  [[nodiscard]] double residual(std::size_t c, std::size_t label) const { return 1 / static_cast<double>(classes_) - (c == label ? 1 : 0); }
+  [[nodiscard]] double residual(std::size_t c, std::size_t label) const {
+    return 1 / static_cast<double>(classes_) - (c == label ? 1 : 0);
+  }
 
   void add(const Record& record, double factor, Gradient& into) const {
     for (std::size_t c = 0; c < classes_; ++c) {
       const double weight = factor * residual(c, record.label);
-      for (std::size_t j = 0; j <= features_; ++j) into[c * (features_ + 1) + j] += weight * record.features[j];
+      for (std::size_t j = 0; j <= features_; ++j)
+        into[c * (features_ + 1) + j] += weight * record.features[j];
     }
   }
 
@@ -79,18 +88,23 @@ class Model {
   // record of the batch has it if any class is absent. Class c is the one whose ∂b fits exactly one
   // record. The mean over all records, which is a part of every row, cancels in the difference. For
   // a single record the result is ∂W/∂b.
-  [[nodiscard]] std::pair<std::size_t, std::vector<double>> read_back(const Gradient& gradient, std::size_t batch) const {
+  [[nodiscard]] std::pair<std::size_t, std::vector<double>> read_back(const Gradient& gradient,
+                                                                      std::size_t batch) const {
     std::size_t absent = 0;
-    for (std::size_t c = 1; c < classes_; ++c) absent = bias(gradient, c) > bias(gradient, absent) ? c : absent;
+    for (std::size_t c = 1; c < classes_; ++c)
+      absent = bias(gradient, c) > bias(gradient, absent) ? c : absent;
     const double single = 1 / static_cast<double>(classes_) - 1 / static_cast<double>(batch);
     std::size_t once = absent == 0 ? 1 : 0;
     for (std::size_t c = 0; c < classes_; ++c) {
-      if (c != absent && std::abs(bias(gradient, c) - single) < std::abs(bias(gradient, once) - single)) once = c;
+      if (c != absent &&
+          std::abs(bias(gradient, c) - single) < std::abs(bias(gradient, once) - single))
+        once = c;
     }
     std::vector<double> read(features_);
     const double weight = bias(gradient, once) - bias(gradient, absent);
     for (std::size_t j = 0; j < features_; ++j) {
-      read[j] = (gradient[once * (features_ + 1) + j] - gradient[absent * (features_ + 1) + j]) / weight;
+      read[j] =
+          (gradient[once * (features_ + 1) + j] - gradient[absent * (features_ + 1) + j]) / weight;
     }
     return {once, std::move(read)};
   }
@@ -104,7 +118,8 @@ class Model {
     for (std::size_t label = 0; label < classes_; ++label) {
       std::vector<double> sum(features_ + 1);
       for (std::size_t c = 0; c < classes_; ++c) {
-        for (std::size_t j = 0; j <= features_; ++j) sum[j] += residual(c, label) * gradient[c * (features_ + 1) + j];
+        for (std::size_t j = 0; j <= features_; ++j)
+          sum[j] += residual(c, label) * gradient[c * (features_ + 1) + j];
       }
       double square = 0;
       for (const double one : sum) square += one * one;
@@ -121,7 +136,9 @@ class Model {
   }
 
  private:
-  [[nodiscard]] double bias(const Gradient& gradient, std::size_t c) const { return gradient[c * (features_ + 1) + features_]; }
+  [[nodiscard]] double bias(const Gradient& gradient, std::size_t c) const {
+    return gradient[c * (features_ + 1) + features_];
+  }
 
   std::size_t features_;
   std::size_t classes_;
@@ -149,7 +166,8 @@ struct Recovery {
 GradientInversionAttack gradient_inversion_attack(const GradientInversionSettings& settings) {
   check(settings);
   GradientInversionAttack attack{.settings = settings};
-  if (attack.settings.epsilons.empty()) attack.settings.epsilons = {1, 3, 10, 30, 100, 300, 1000, 3000};
+  if (attack.settings.epsilons.empty())
+    attack.settings.epsilons = {1, 3, 10, 30, 100, 300, 1000, 3000};
   std::sort(attack.settings.epsilons.begin(), attack.settings.epsilons.end());
   const Model model(settings);
   const auto runs = static_cast<double>(settings.runs);
@@ -163,9 +181,12 @@ GradientInversionAttack gradient_inversion_attack(const GradientInversionSetting
   for (std::int64_t run = 0; run < settings.runs; ++run) {
     const std::vector<Record> batch = records();
     Gradient mean(model.size());
-    for (const Record& record : batch) model.add(record, 1 / static_cast<double>(batch.size()), mean);
+    for (const Record& record : batch)
+      model.add(record, 1 / static_cast<double>(batch.size()), mean);
     const auto [label, read] = model.read_back(mean, batch.size());
-    const auto target = std::find_if(batch.begin(), batch.end(), [at = label](const Record& record) { return record.label == at; });
+    const auto target =
+        std::find_if(batch.begin(), batch.end(),
+                     [at = label](const Record& record) { return record.label == at; });
     plain.count(target == batch.end() ? batch.front() : *target, read);
   }
   attack.plain_error = plain.error;
@@ -175,12 +196,14 @@ GradientInversionAttack gradient_inversion_attack(const GradientInversionSetting
   for (const double epsilon : attack.settings.epsilons) {
     // Replacing a record moves the sum of clipped gradients by at most 2 clip. The factor covers
     // rounding in the clipping.
-    const Additive mechanism = gaussian_for(Epsilon(epsilon), Delta(settings.delta), 2 * settings.clip * (1 + 0x1p-40));
+    const Additive mechanism =
+        gaussian_for(Epsilon(epsilon), Delta(settings.delta), 2 * settings.clip * (1 + 0x1p-40));
     Recovery read;
     for (std::int64_t run = 0; run < settings.runs; ++run) {
       const std::vector<Record> batch = records();
       Gradient sum(model.size());
-      for (const Record& record : batch) model.add(record, std::min(1.0, settings.clip / model.norm(record)), sum);
+      for (const Record& record : batch)
+        model.add(record, std::min(1.0, settings.clip / model.norm(record)), sum);
       read.count(batch.front(), model.projection(mechanism.release(sum), settings.clip));
     }
     attack.points.push_back({.epsilon = epsilon,

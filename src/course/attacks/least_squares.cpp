@@ -24,7 +24,8 @@ std::vector<double> BitMatrix::transposed_times(std::span<const double> y) const
   return result;
 }
 
-LeastSquares::LeastSquares(const BitMatrix& matrix, double ridge) : matrix_(&matrix), size_(matrix.columns()), factor_(size_ * size_, 0.0) {
+LeastSquares::LeastSquares(const BitMatrix& matrix, double ridge)
+    : matrix_(&matrix), size_(matrix.columns()), factor_(size_ * size_, 0.0) {
   for (std::size_t row = 0; row < matrix.rows(); ++row) {
     const std::uint8_t* cells = matrix.row(row);
     for (std::size_t i = 0; i < size_; ++i) {
@@ -37,7 +38,8 @@ LeastSquares::LeastSquares(const BitMatrix& matrix, double ridge) : matrix_(&mat
     for (std::size_t j = 0; j <= i; ++j) {
       double rest = factor_[i * size_ + j];
       for (std::size_t k = 0; k < j; ++k) rest -= factor_[i * size_ + k] * factor_[j * size_ + k];
-      factor_[i * size_ + j] = i == j ? std::sqrt(std::max(rest, ridge)) : rest / factor_[j * size_ + j];
+      factor_[i * size_ + j] =
+          i == j ? std::sqrt(std::max(rest, ridge)) : rest / factor_[j * size_ + j];
     }
   }
 }

@@ -11,16 +11,23 @@ namespace sotto::course_detail {
 /// A dense matrix of zeros and ones. In the attack its rows are queries and its columns are people.
 class BitMatrix {
  public:
-  BitMatrix(std::size_t rows, std::size_t columns) : rows_(rows), columns_(columns), cells_(rows * columns) {}
+  BitMatrix(std::size_t rows, std::size_t columns)
+      : rows_(rows), columns_(columns), cells_(rows * columns) {}
   [[nodiscard]] std::size_t rows() const { return rows_; }
   [[nodiscard]] std::size_t columns() const { return columns_; }
-  [[nodiscard]] bool at(std::size_t row, std::size_t column) const { return cells_[row * columns_ + column] != 0; }
-  void set(std::size_t row, std::size_t column, bool value) { cells_[row * columns_ + column] = value ? 1 : 0; }
+  [[nodiscard]] bool at(std::size_t row, std::size_t column) const {
+    return cells_[row * columns_ + column] != 0;
+  }
+  void set(std::size_t row, std::size_t column, bool value) {
+    cells_[row * columns_ + column] = value ? 1 : 0;
+  }
   /// Returns A x.
   [[nodiscard]] std::vector<double> times(std::span<const double> x) const;
   /// Returns Aᵀ y.
   [[nodiscard]] std::vector<double> transposed_times(std::span<const double> y) const;
-  [[nodiscard]] const std::uint8_t* row(std::size_t index) const { return cells_.data() + index * columns_; }
+  [[nodiscard]] const std::uint8_t* row(std::size_t index) const {
+    return cells_.data() + index * columns_;
+  }
 
  private:
   std::size_t rows_, columns_;

@@ -1,11 +1,10 @@
 // Builds a classifier from the answers of a holdout set and measures it on that set.
-#include "course/api/attack_overfitting.hpp"
-
 #include <algorithm>
 #include <cmath>
 
-#include "sotto/accounting/account.hpp"
 #include "accounting/api/generalisation.hpp"
+#include "course/api/attack_overfitting.hpp"
+#include "sotto/accounting/account.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/core/values.hpp"
 #include "sotto/mechanisms/additive.hpp"
@@ -20,8 +19,10 @@ void check(const OverfittingSettings& settings) {
   (void)require_count(settings.people, 2, "people");
   (void)require_count(settings.questions, 1, "questions");
   (void)require_count(settings.runs, 1, "runs");
-  if (settings.people > most_cells / settings.questions || settings.runs > most_cells / (settings.people * settings.questions)) {
-    throw InvalidValue("people = " + std::to_string(settings.people) + " with questions = " + std::to_string(settings.questions) +
+  if (settings.people > most_cells / settings.questions ||
+      settings.runs > most_cells / (settings.people * settings.questions)) {
+    throw InvalidValue("people = " + std::to_string(settings.people) +
+                       " with questions = " + std::to_string(settings.questions) +
                        " and runs = " + std::to_string(settings.runs) +
                        " is not allowed: people times questions times runs must be at most 10^9");
   }
@@ -46,7 +47,8 @@ std::vector<std::int64_t> marks_up_to(std::int64_t last) {
 using Agreement = std::vector<std::vector<std::int8_t>>;
 
 Agreement made_up(const OverfittingSettings& settings) {
-  Agreement agreement(static_cast<std::size_t>(settings.questions), std::vector<std::int8_t>(static_cast<std::size_t>(settings.people)));
+  Agreement agreement(static_cast<std::size_t>(settings.questions),
+                      std::vector<std::int8_t>(static_cast<std::size_t>(settings.people)));
   Random& random = Random::here();
   for (auto& feature : agreement) {
     std::uint64_t bits = 0;
@@ -77,19 +79,29 @@ double accuracy(const Agreement& agreement, const std::vector<double>& answers) 
 OverfittingAttack overfitting_attack(const OverfittingSettings& settings) {
   check(settings);
   OverfittingAttack attack{.settings = settings};
-  attack.gap = generalisation_gap(Real(settings.epsilon), Real(settings.delta), Relation::replace_one).upper();
-  attack.usual = usual_generalisation_gap(Real(settings.epsilon), Real(settings.delta), Relation::replace_one).upper();
+  attack.gap =
+      generalisation_gap(Real(settings.epsilon), Real(settings.delta), Relation::replace_one)
+          .upper();
+  attack.usual =
+      usual_generalisation_gap(Real(settings.epsilon), Real(settings.delta), Relation::replace_one)
+          .upper();
   const std::vector<std::int64_t> at = marks_up_to(settings.questions);
   std::vector<Additive> mechanisms;
   for (const std::int64_t questions : at) {
     // Replacing a person changes each mean of ±1 by at most 2/people. Rounding up four times covers
     // the operations.
-    double sensitivity = 2 * std::sqrt(static_cast<double>(questions)) / static_cast<double>(settings.people);
+    double sensitivity =
+        2 * std::sqrt(static_cast<double>(questions)) / static_cast<double>(settings.people);
     for (int i = 0; i < 4; ++i) sensitivity = std::nextafter(sensitivity, INFINITY);
-    mechanisms.push_back(gaussian_for(Epsilon(settings.epsilon), Delta(settings.delta), sensitivity));
+    mechanisms.push_back(
+        gaussian_for(Epsilon(settings.epsilon), Delta(settings.delta), sensitivity));
     const double variation = delta(mechanisms.back().event(), Epsilon(0)).value.upper;
-    attack.points.push_back(
-        {.questions = questions, .exact = 0, .noisy = 0, .margin = 0, .noise = mechanisms.back().scale(), .most = std::min(1.0, 0.5 + variation)});
+    attack.points.push_back({.questions = questions,
+                             .exact = 0,
+                             .noisy = 0,
+                             .margin = 0,
+                             .noise = mechanisms.back().scale(),
+                             .most = std::min(1.0, 0.5 + variation)});
   }
 
   std::vector<double> squares(at.size());
@@ -111,7 +123,8 @@ OverfittingAttack overfitting_attack(const OverfittingSettings& settings) {
     }
   }
   for (std::size_t k = 0; k < at.size(); ++k) {
-    const double variance = std::max(0.0, squares[k] - attack.points[k].noisy * attack.points[k].noisy);
+    const double variance =
+        std::max(0.0, squares[k] - attack.points[k].noisy * attack.points[k].noisy);
     attack.points[k].margin = 2 * std::sqrt(variance / std::max(1.0, runs - 1));
   }
   return attack;

@@ -2,11 +2,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "report/api/answers_json.hpp"
-#include "sotto/core/decimal.hpp"
 #include "course/api/simulations.hpp"
+#include "report/api/answers_json.hpp"
 #include "report/api/table.hpp"
 #include "report/api/text.hpp"
+#include "sotto/core/decimal.hpp"
 
 namespace sotto {
 namespace {
@@ -14,8 +14,12 @@ namespace {
 using report_detail::Json;
 using Column = SimulationReport::Column;
 
-std::size_t rows_of(const Column& column) { return column.labels.empty() ? column.values.size() : column.labels.size(); }
-std::size_t rows_of(const SimulationReport& report) { return report.columns.empty() ? 0 : rows_of(report.columns.front()); }
+std::size_t rows_of(const Column& column) {
+  return column.labels.empty() ? column.values.size() : column.labels.size();
+}
+std::size_t rows_of(const SimulationReport& report) {
+  return report.columns.empty() ? 0 : rows_of(report.columns.front());
+}
 
 std::string cell(const Column& column, std::size_t i) {
   if (!column.labels.empty()) return column.labels[i];
@@ -29,7 +33,8 @@ std::string csv_of(const SimulationReport& report) {
   for (std::size_t i = 0; i < rows_of(report); ++i) {
     cells.clear();
     for (const Column& column : report.columns)
-      cells.push_back(column.labels.empty() ? report_detail::csv_number(column.values[i]) : column.labels[i]);
+      cells.push_back(column.labels.empty() ? report_detail::csv_number(column.values[i])
+                                            : column.labels[i]);
     text += report_detail::csv_row(cells);
   }
   return text;
@@ -41,11 +46,13 @@ std::string json_of(const SimulationReport& report) {
             {"settings", Json::object()},
             {"rows", Json::array()},
             {"notes", Json::object()}};
-  for (const auto& [name, value] : report.settings) json["settings"][name] = report_detail::number(value);
+  for (const auto& [name, value] : report.settings)
+    json["settings"][name] = report_detail::number(value);
   for (std::size_t i = 0; i < rows_of(report); ++i) {
     Json row = Json::object();
     for (const Column& column : report.columns)
-      row[column.name] = column.labels.empty() ? report_detail::number(column.values[i]) : Json(column.labels[i]);
+      row[column.name] =
+          column.labels.empty() ? report_detail::number(column.values[i]) : Json(column.labels[i]);
     json["rows"].push_back(std::move(row));
   }
   for (const auto& [label, text] : report.notes) json["notes"][label] = text;
@@ -76,7 +83,9 @@ std::string table_of(const SimulationReport& report) {
     for (std::size_t i = 0; i < rows_of(report); ++i) cells.push_back(cell(column, i));
     std::size_t width = 10;
     for (const std::string& text : cells) width = std::max(width, text.size() + 3);
-    for (std::size_t i = 0; i < lines.size(); ++i) lines[i] += c + 1 == report.columns.size() ? cells[i] : report_detail::padded(cells[i], width);
+    for (std::size_t i = 0; i < lines.size(); ++i)
+      lines[i] +=
+          c + 1 == report.columns.size() ? cells[i] : report_detail::padded(cells[i], width);
   }
   std::string text;
   for (const std::string& line : lines) text += line + "\n";

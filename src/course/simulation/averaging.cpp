@@ -5,18 +5,18 @@
 #include <limits>
 
 #include "course/simulation/protocols.hpp"
+#include "course/simulation/token_walk.hpp"
+#include "numerics/api/elementary.hpp"
+#include "privacy/api/federated.hpp"
+#include "privacy/api/gaussian.hpp"
 #include "sotto/accounting/calibrate.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/core/values.hpp"
-#include "numerics/api/elementary.hpp"
 #include "sotto/plan/holes.hpp"
 #include "sotto/plan/text.hpp"
-#include "privacy/api/federated.hpp"
-#include "privacy/api/gaussian.hpp"
 #include "sotto/random/noise.hpp"
 #include "sotto/random/uniform.hpp"
-#include "course/simulation/token_walk.hpp"
 
 namespace sotto {
 
@@ -35,7 +35,9 @@ const char* name_of(TrustModel model) {
 }
 
 double central_noise(const AveragingSimulation& settings) {
-  return settings.sigma ? *settings.sigma : calibrate(gaussian(hole), Epsilon(settings.epsilon), Delta(settings.delta)).value;
+  return settings.sigma
+             ? *settings.sigma
+             : calibrate(gaussian(hole), Epsilon(settings.epsilon), Delta(settings.delta)).value;
 }
 
 namespace {
@@ -48,7 +50,8 @@ constexpr double masks_part = 0.001;
 void check(const AveragingSimulation& settings) {
   (void)require_count(settings.users, 2, "users");
   if (settings.users > most_users) {
-    throw InvalidValue("users = " + std::to_string(settings.users) + " is not allowed: it must be at most 100000");
+    throw InvalidValue("users = " + std::to_string(settings.users) +
+                       " is not allowed: it must be at most 100000");
   }
   (void)require_rate(settings.honest, "honest");
   (void)require_probability_below_one(settings.dropouts, "dropouts");
@@ -60,23 +63,31 @@ void check(const AveragingSimulation& settings) {
   (void)require_count(settings.runs, 2, "runs");
   const bool token = settings.model == TrustModel::ring || settings.model == TrustModel::walk;
   if (!token && settings.rounds != 1) {
-    throw InvalidValue("rounds = " + std::to_string(settings.rounds) + " is not allowed: only ring and walk have several rounds");
+    throw InvalidValue("rounds = " + std::to_string(settings.rounds) +
+                       " is not allowed: only ring and walk have several rounds");
   }
   if (settings.model != TrustModel::gopa && (settings.dropouts > 0 || settings.degree > 0)) {
-    throw InvalidValue("dropouts = " + shortest(settings.dropouts) + " and degree = " + std::to_string(settings.degree) +
-                       " are not allowed together with " + name_of(settings.model) + ": only gopa has masks, both must be 0");
+    throw InvalidValue("dropouts = " + shortest(settings.dropouts) + " and degree = " +
+                       std::to_string(settings.degree) + " are not allowed together with " +
+                       name_of(settings.model) + ": only gopa has masks, both must be 0");
   }
   if (settings.model == TrustModel::shuffle && settings.sigma) {
-    throw InvalidValue("sigma is not allowed with shuffle, whose bits have no Gaussian noise: give epsilon instead");
+    throw InvalidValue(
+        "sigma is not allowed with shuffle, whose bits have no Gaussian noise: give epsilon "
+        "instead");
   }
   if (settings.model == TrustModel::ring && settings.honest < 1) {
     throw InvalidValue("honest = " + shortest(settings.honest) +
-                       " is not allowed: a ring hides nothing from the two neighbours of a user if they collude, so it must be 1");
+                       " is not allowed: a ring hides nothing from the two neighbours of a user if "
+                       "they collude, so it must be 1");
   }
-  const double draws = static_cast<double>(settings.users) * static_cast<double>(settings.rounds) * static_cast<double>(settings.runs);
+  const double draws = static_cast<double>(settings.users) * static_cast<double>(settings.rounds) *
+                       static_cast<double>(settings.runs);
   if (draws > most_draws) {
-    throw InvalidValue("users = " + std::to_string(settings.users) + " with rounds = " + std::to_string(settings.rounds) + " and runs = " +
-                       std::to_string(settings.runs) + " is not allowed: users times rounds times runs must be at most 10^10");
+    throw InvalidValue("users = " + std::to_string(settings.users) +
+                       " with rounds = " + std::to_string(settings.rounds) +
+                       " and runs = " + std::to_string(settings.runs) +
+                       " is not allowed: users times rounds times runs must be at most 10^10");
   }
 }
 
@@ -84,11 +95,13 @@ std::int64_t share_of(double share, std::int64_t users) {
   return static_cast<std::int64_t>(std::floor(share * static_cast<double>(users) * (1 + 1e-12)));
 }
 
-const Question by_loss{.by = Method::pld};  // the best method for a walk; trying all methods takes ten times as long
+const Question by_loss{
+    .by = Method::pld};  // the best method for a walk; trying all methods takes ten times as long
 
 // Returns the exact cost of the plan and the cost by the theorem of its mechanism's paper.
 FederatedCost cost_of(const Plan& plan, double delta) {
-  FederatedCost cost{.exact = epsilon(plan, Delta(delta)).value.upper, .paper = std::numeric_limits<double>::quiet_NaN()};
+  FederatedCost cost{.exact = epsilon(plan, Delta(delta)).value.upper,
+                     .paper = std::numeric_limits<double>::quiet_NaN()};
   try {
     const Answer published = epsilon(plan, Delta(delta), {.by = Method::theorem});
     cost.paper = published.value.upper;
@@ -115,7 +128,8 @@ class Simulator {
       : s_(settings),
         n_(static_cast<double>(settings.users)),
         outcome_{.settings = settings},
-        design_{.round = {.model = settings.model, .rounds = settings.rounds}, .graph = MaskGraph::complete(settings.users)} {
+        design_{.round = {.model = settings.model, .rounds = settings.rounds},
+                .graph = MaskGraph::complete(settings.users)} {
     check(settings);
     outcome_.honest_users = std::max<std::int64_t>(1, share_of(settings.honest, settings.users));
     const double k = static_cast<double>(settings.rounds);
@@ -128,7 +142,9 @@ class Simulator {
   AveragingOutcome run() {
     switch (s_.model) {
       case TrustModel::central: gaussian_noise(1, outcome_.curator); break;
-      case TrustModel::local: gaussian_noise(static_cast<std::size_t>(s_.users), outcome_.local); break;
+      case TrustModel::local:
+        gaussian_noise(static_cast<std::size_t>(s_.users), outcome_.local);
+        break;
       case TrustModel::gopa: gopa(); break;
       case TrustModel::shuffle: shuffle(); break;
       case TrustModel::ring: ring(); break;
@@ -145,28 +161,37 @@ class Simulator {
     design_.draws = draws;
     design_.draw_scale = one_;
     outcome_.predicted = predicted;
-    outcome_.cost = {.exact = epsilon(gaussian(one_), Delta(s_.delta)).value.upper, .paper = std::numeric_limits<double>::quiet_NaN()};
+    outcome_.cost = {.exact = epsilon(gaussian(one_), Delta(s_.delta)).value.upper,
+                     .paper = std::numeric_limits<double>::quiet_NaN()};
     try {
       outcome_.cost.paper = gaussian_classical_epsilon(1 / Real(one_), s_.delta).upper();
       outcome_.cost.theorem = "sigma = sqrt(2 ln(1.25/delta))/epsilon [Dwork2014]";
     } catch (const OutsideConditions&) {
-      outcome_.cost.remark = "the classical line sigma = sqrt(2 ln(1.25/delta))/epsilon is proved for epsilon <= 1 alone";
+      outcome_.cost.remark =
+          "the classical line sigma = sqrt(2 ln(1.25/delta))/epsilon is proved for epsilon <= 1 "
+          "alone";
     }
   }
 
   void gopa() {
     design_.dropped = share_of(s_.dropouts, s_.users);
-    const std::int64_t honest = outcome_.honest_users -= design_.dropped;  // in the worst case all dropped users are honest
+    const std::int64_t honest = outcome_.honest_users -=
+        design_.dropped;  // in the worst case all dropped users are honest
     if (honest < 1) {
-      throw OutsideConditions("as many users may drop out as are honest, so no noise would protect the others: lower dropouts or raise honest");
+      throw OutsideConditions(
+          "as many users may drop out as are honest, so no noise would protect the others: lower "
+          "dropouts or raise honest");
     }
     const auto m = static_cast<double>(honest);
     const bool complete = s_.degree == 0;
     // A random graph fails the theorem with at most three times this probability, which uses half
     // of δ.
     const double bad = s_.delta / 6;
-    const double target = complete || s_.sigma ? one_ : gaussian_exact_sigma(s_.epsilon, s_.delta / 2 * (1 - 1e-12), Side::upper);
-    const double theta = (1 - 1e-9) / (target * target);    // reduced by the possible rounding error
+    const double target =
+        complete || s_.sigma
+            ? one_
+            : gaussian_exact_sigma(s_.epsilon, s_.delta / 2 * (1 - 1e-12), Side::upper);
+    const double theta = (1 - 1e-9) / (target * target);  // reduced by the possible rounding error
     const double own = 1 / (theta * (1 - masks_part) * m);  // σ_η²
     design_.draw_scale = std::sqrt(own);
     if (complete) {
@@ -174,16 +199,23 @@ class Simulator {
       outcome_.pair_noise = std::sqrt(std::max(rest, own) / m);
       outcome_.cost = cost_of(GopaComplete{design_.draw_scale, outcome_.pair_noise, m}, s_.delta);
     } else {
-      const double share = gopa_random_share({.users = s_.users, .honest = honest, .k = s_.degree, .delta = bad}).upper();
+      const double share =
+          gopa_random_share({.users = s_.users, .honest = honest, .k = s_.degree, .delta = bad})
+              .upper();
       design_.graph = MaskGraph::random(s_.users, s_.degree);
       outcome_.pair_noise = std::sqrt(share / (theta * masks_part));
-      outcome_.cost = cost_of(
-          GopaRandom{design_.draw_scale, outcome_.pair_noise, static_cast<double>(s_.users), m, static_cast<double>(s_.degree), bad}, s_.delta);
+      outcome_.cost =
+          cost_of(GopaRandom{design_.draw_scale, outcome_.pair_noise, static_cast<double>(s_.users),
+                             m, static_cast<double>(s_.degree), bad},
+                  s_.delta);
     }
-    if (design_.dropped > 0) outcome_.cost.remark = "what dropped users' masks leave in the sum is error and counts for no privacy";
+    if (design_.dropped > 0)
+      outcome_.cost.remark =
+          "what dropped users' masks leave in the sum is error and counts for no privacy";
     const auto stayed = static_cast<double>(s_.users - design_.dropped);
     residue_variance_ = outcome_.pair_noise * outcome_.pair_noise;
-    outcome_.predicted = design_.draw_scale / std::sqrt(stayed);  // replaced by measure() if users drop out
+    outcome_.predicted =
+        design_.draw_scale / std::sqrt(stayed);  // replaced by measure() if users drop out
     design_.draws = static_cast<std::size_t>(s_.users);
     design_.round.mask_scale = outcome_.pair_noise;
   }
@@ -191,9 +223,12 @@ class Simulator {
   void shuffle() {
     // Finds the largest ε₀ that meets the target, to 0.01, by doubling steps from an estimate and
     // then by bisection.
-    const auto suffices = [this](double each) { return epsilon(sotto::shuffle(each, n_), Delta(s_.delta), by_loss).value.upper <= s_.epsilon; };
+    const auto suffices = [this](double each) {
+      return epsilon(sotto::shuffle(each, n_), Delta(s_.delta), by_loss).value.upper <= s_.epsilon;
+    };
     double local = s_.epsilon;
-    double beyond = std::max(local, std::log(n_ * s_.epsilon * s_.epsilon / (3 * std::log(4 / s_.delta))));
+    double beyond =
+        std::max(local, std::log(n_ * s_.epsilon * s_.epsilon / (3 * std::log(4 / s_.delta))));
     for (double step = 0.1; suffices(beyond); step *= 2) {
       local = beyond;
       beyond += step;
@@ -204,36 +239,50 @@ class Simulator {
     }
     design_.flip = 2 / (1 + std::exp(local)) * (1 + 1e-12);
     outcome_.cost = cost_of(sotto::shuffle(local, n_), s_.delta);
-    outcome_.cost.remark =
-        "each bit alone is " + rounded(local, 4, Side::upper) + "-DP" + (outcome_.cost.remark.empty() ? "" : "; " + outcome_.cost.remark);
+    outcome_.cost.remark = "each bit alone is " + rounded(local, 4, Side::upper) + "-DP" +
+                           (outcome_.cost.remark.empty() ? "" : "; " + outcome_.cost.remark);
   }
 
   void ring() {
     const auto k = static_cast<double>(s_.rounds);
     const std::int64_t hops = s_.users * s_.rounds;
-    const std::int64_t noises = hops / (s_.users - 1) + 1;  // one every users - 1 hops, and one for the publication
+    const std::int64_t noises =
+        hops / (s_.users - 1) + 1;  // one every users - 1 hops, and one for the publication
     design_.draws = static_cast<std::size_t>(hops + 1);
     design_.draw_scale = one_ * std::sqrt(k);
-    outcome_.predicted = std::sqrt(static_cast<double>(noises)) * design_.draw_scale / static_cast<double>(hops);
+    outcome_.predicted =
+        std::sqrt(static_cast<double>(noises)) * design_.draw_scale / static_cast<double>(hops);
     outcome_.cost = cost_of(k * ring_sum(design_.draw_scale), s_.delta);
-    const std::string limits = "against one user at a time: two who collude around a third see its value";
-    outcome_.cost.remark = outcome_.cost.remark.empty() ? limits : limits + "; " + outcome_.cost.remark;
+    const std::string limits =
+        "against one user at a time: two who collude around a third see its value";
+    outcome_.cost.remark =
+        outcome_.cost.remark.empty() ? limits : limits + "; " + outcome_.cost.remark;
   }
 
   void walk() {
-    walk_ = {.users = s_.users, .colluders = std::max<std::int64_t>(1, s_.users - outcome_.honest_users), .rounds = s_.rounds};
+    walk_ = {.users = s_.users,
+             .colluders = std::max<std::int64_t>(1, s_.users - outcome_.honest_users),
+             .rounds = s_.rounds};
     const Plan plan = walk_.plan(hole);
-    design_.draw_scale =
-        s_.sigma ? *s_.sigma * std::sqrt(static_cast<double>(s_.rounds)) : calibrate(plan, Epsilon(s_.epsilon), Delta(s_.delta), by_loss).value;
-    outcome_.cost = {.exact = epsilon(fill(plan, design_.draw_scale), Delta(s_.delta), by_loss).value.upper,
-                     .paper = std::numeric_limits<double>::quiet_NaN()};
+    design_.draw_scale = s_.sigma
+                             ? *s_.sigma * std::sqrt(static_cast<double>(s_.rounds))
+                             : calibrate(plan, Epsilon(s_.epsilon), Delta(s_.delta), by_loss).value;
+    outcome_.cost = {
+        .exact = epsilon(fill(plan, design_.draw_scale), Delta(s_.delta), by_loss).value.upper,
+        .paper = std::numeric_limits<double>::quiet_NaN()};
     outcome_.cost.remark =
-        "over walks: whoever follows a user sees a full local step; the path may be public, values and noise may not. The walk ends, at the "
+        "over walks: whoever follows a user sees a full local step; the path may be public, values "
+        "and noise may not. The walk ends, at the "
         "latest, before " +
-        (walk_.colluders == 1 ? std::string("a user takes") : std::to_string(walk_.colluders) + " users together take") + " the token more than " +
-        std::to_string(walk_.visits()) + " times, and the sum is published under the noise of " + std::to_string(walk_.publication()) +
+        (walk_.colluders == 1 ? std::string("a user takes")
+                              : std::to_string(walk_.colluders) + " users together take") +
+        " the token more than " + std::to_string(walk_.visits()) +
+        " times, and the sum is published under the noise of " +
+        std::to_string(walk_.publication()) +
         " hops more: " + print(fill(plan, design_.draw_scale));
-    outcome_.predicted = std::numeric_limits<double>::quiet_NaN();  // measure() computes it from the contributions of the walks
+    outcome_.predicted =
+        std::numeric_limits<double>::quiet_NaN();  // measure() computes it from the contributions
+                                                   // of the walks
   }
 
   // Draws the random values of a run. The users' values stay the same in all runs, except for
@@ -242,7 +291,8 @@ class Simulator {
     const std::size_t hops = static_cast<std::size_t>(s_.users * s_.rounds);
     draws.path.clear();
     if (s_.model == TrustModel::ring) {
-      for (std::size_t hop = 0; hop < hops; ++hop) draws.path.push_back(static_cast<MaskGraph::User>(hop % draws.values.size()));
+      for (std::size_t hop = 0; hop < hops; ++hop)
+        draws.path.push_back(static_cast<MaskGraph::User>(hop % draws.values.size()));
     }
     if (s_.model == TrustModel::walk) draws.path = walk_.path();
     if (noise != nullptr) {
@@ -251,15 +301,19 @@ class Simulator {
       if (s_.model == TrustModel::ring) {  // noise every users - 1 hops, and at the end
         for (std::size_t hop = 0; hop < added.size(); ++hop) {
           const bool last = hop + 1 == added.size();
-          if (last || (hop + 1) % static_cast<std::size_t>(s_.users - 1) == 0) added[hop] = noise->add(0);
+          if (last || (hop + 1) % static_cast<std::size_t>(s_.users - 1) == 0)
+            added[hop] = noise->add(0);
         }
       } else {
         noise->add(added);
       }
-      if (s_.model == TrustModel::walk) added.back() = RoundedNoise(NoiseKind::gaussian, publication_scale(), grid).add(0);
+      if (s_.model == TrustModel::walk)
+        added.back() = RoundedNoise(NoiseKind::gaussian, publication_scale(), grid).add(0);
       draws.noise.resize(added.size());
-      const double per_unit = std::ldexp(1.0, -grid);  // exact: the noise is a whole number of units below 2^53
-      for (std::size_t i = 0; i < added.size(); ++i) draws.noise[i] = static_cast<Units>(static_cast<std::int64_t>(added[i] * per_unit));
+      const double per_unit =
+          std::ldexp(1.0, -grid);  // exact: the noise is a whole number of units below 2^53
+      for (std::size_t i = 0; i < added.size(); ++i)
+        draws.noise[i] = static_cast<Units>(static_cast<std::int64_t>(added[i] * per_unit));
     }
     if (s_.model == TrustModel::gopa) drop(draws, grid);
   }
@@ -279,7 +333,8 @@ class Simulator {
     const RoundedNoise masks(NoiseKind::gaussian, outcome_.pair_noise, grid);
     const auto cut = [&](MaskGraph::User u, MaskGraph::User v) {
       if (draws.dropped[u] != draws.dropped[v]) {
-        draws.residue[edge_key(u, v)] = static_cast<Units>(static_cast<std::int64_t>(std::ldexp(masks.add(0), -grid)));
+        draws.residue[edge_key(u, v)] =
+            static_cast<Units>(static_cast<std::int64_t>(std::ldexp(masks.add(0), -grid)));
       }
     };
     design_.graph.for_each_edge(cut);
@@ -295,13 +350,15 @@ class Simulator {
     double squares = 0;
     double predicted = 0;
     std::vector<Units> values(static_cast<std::size_t>(s_.users));
-    for (Units& value : values) value = uniform_below((std::uint64_t{1} << static_cast<unsigned>(-grid)) + 1);
+    for (Units& value : values)
+      value = uniform_below((std::uint64_t{1} << static_cast<unsigned>(-grid)) + 1);
     Draws draws;
     draws.values = values;
     for (std::int64_t run = 0; run < s_.runs; ++run) {
       if (bits) draws.values = values;
       draw(draws, noise ? &*noise : nullptr, grid);
-      const double error = bits ? shuffled_error(draws, grid, predicted) : noisy_error(draws, grid, predicted);
+      const double error =
+          bits ? shuffled_error(draws, grid, predicted) : noisy_error(draws, grid, predicted);
       squares += error * error;
       if (s_.progress) s_.progress(static_cast<double>(run + 1) / static_cast<double>(s_.runs));
     }
@@ -319,28 +376,36 @@ class Simulator {
     visits.assign(draws.values.size(), draws.path.empty() ? 1 : 0);
     for (const MaskGraph::User at : draws.path) ++visits[at];
     for (std::size_t u = 0; u < visits.size(); ++u) {
-      const std::int64_t times = draws.dropped.empty() || !draws.dropped[u] ? std::min(visits[u], s_.rounds) : 0;
+      const std::int64_t times =
+          draws.dropped.empty() || !draws.dropped[u] ? std::min(visits[u], s_.rounds) : 0;
       truth += static_cast<Units>(times) * draws.values[u];
       count += static_cast<double>(times);
     }
     const Units sum = summed(draws);
-    const double error = std::ldexp(static_cast<double>(static_cast<std::int64_t>(sum - truth)), grid) / count;
+    const double error =
+        std::ldexp(static_cast<double>(static_cast<std::int64_t>(sum - truth)), grid) / count;
     if (s_.model == TrustModel::walk) {
-      const auto noises = static_cast<double>(draws.path.size() + static_cast<std::size_t>(walk_.publication()));
+      const auto noises =
+          static_cast<double>(draws.path.size() + static_cast<std::size_t>(walk_.publication()));
       predicted += noises * std::pow(design_.draw_scale / count, 2);
     }
     if (design_.dropped > 0) {
-      predicted += (count * std::pow(design_.draw_scale, 2) + static_cast<double>(draws.residue.size()) * residue_variance_) / (count * count);
+      predicted += (count * std::pow(design_.draw_scale, 2) +
+                    static_cast<double>(draws.residue.size()) * residue_variance_) /
+                   (count * count);
     }
     return error;
   }
 
   // Returns the scale of all noises of a walk's publication together, slightly above the plan's to
   // cover rounding.
-  [[nodiscard]] double publication_scale() const { return design_.draw_scale * std::sqrt(static_cast<double>(walk_.publication())) * (1 + 1e-12); }
+  [[nodiscard]] double publication_scale() const {
+    return design_.draw_scale * std::sqrt(static_cast<double>(walk_.publication())) * (1 + 1e-12);
+  }
 
   Units summed(const Draws& draws) const {
-    return outcome_.message_by_message ? sum_by_messages(design_.round, design_.graph, draws) : sum_by_algebra(design_.round, design_.graph, draws);
+    return outcome_.message_by_message ? sum_by_messages(design_.round, design_.graph, draws)
+                                       : sum_by_algebra(design_.round, design_.graph, draws);
   }
 
   // Rounds each value to a random bit with the value as its mean, and replaces the bit by a coin
@@ -376,9 +441,12 @@ class Simulator {
 }  // namespace
 
 std::vector<std::int64_t> usual_users(TrustModel model) {
-  return model == TrustModel::shuffle ? std::vector<std::int64_t>{1000, 3000, 10'000} : std::vector<std::int64_t>{100, 300, 1000};
+  return model == TrustModel::shuffle ? std::vector<std::int64_t>{1000, 3000, 10'000}
+                                      : std::vector<std::int64_t>{100, 300, 1000};
 }
 
-AveragingOutcome simulate_averaging(const AveragingSimulation& settings) { return Simulator(settings).run(); }
+AveragingOutcome simulate_averaging(const AveragingSimulation& settings) {
+  return Simulator(settings).run();
+}
 
 }  // namespace sotto

@@ -10,13 +10,16 @@
 
 namespace sotto {
 
-MaskGraph MaskGraph::complete(std::int64_t users) { return {require_count(users, 1, "users"), true, {}}; }
+MaskGraph MaskGraph::complete(std::int64_t users) {
+  return {require_count(users, 1, "users"), true, {}};
+}
 
 MaskGraph MaskGraph::random(std::int64_t users, std::int64_t out) {
   (void)require_count(users, 2, "users");
   (void)require_count(out, 1, "degree");
   if (out >= users) {
-    throw InvalidValue("degree = " + std::to_string(out) + " is not allowed: it must be less than the number of users, " +
+    throw InvalidValue("degree = " + std::to_string(out) +
+                       " is not allowed: it must be less than the number of users, " +
                        std::to_string(users) + "; 0 stands for the complete graph");
   }
   std::vector<Edge> list;
@@ -27,7 +30,8 @@ MaskGraph MaskGraph::random(std::int64_t users, std::int64_t out) {
     const auto self = static_cast<User>(u);
     while (static_cast<std::int64_t>(picked.size()) < out) {
       const auto other = static_cast<User>(uniform_below(static_cast<std::uint64_t>(users)));
-      if (other != self && picked.insert(other).second) list.emplace_back(std::min(self, other), std::max(self, other));
+      if (other != self && picked.insert(other).second)
+        list.emplace_back(std::min(self, other), std::max(self, other));
     }
   }
   std::sort(list.begin(), list.end());
@@ -35,7 +39,9 @@ MaskGraph MaskGraph::random(std::int64_t users, std::int64_t out) {
   return {users, false, std::move(list)};
 }
 
-std::int64_t MaskGraph::edges() const { return complete_ ? users_ * (users_ - 1) / 2 : static_cast<std::int64_t>(list_.size()); }
+std::int64_t MaskGraph::edges() const {
+  return complete_ ? users_ * (users_ - 1) / 2 : static_cast<std::int64_t>(list_.size());
+}
 
 void MaskGraph::for_each_edge(const std::function<void(User, User)>& visit) const {
   for (const auto& [u, v] : list_) visit(u, v);

@@ -12,7 +12,8 @@ namespace sotto::course_detail {
 namespace {
 
 using User = MaskGraph::User;
-constexpr User server = UINT32_MAX;  // the curator, coordinator, shuffler, or reader of the token's final value
+constexpr User server =
+    UINT32_MAX;  // the curator, coordinator, shuffler, or reader of the token's final value
 
 struct Message {
   User to;
@@ -59,7 +60,8 @@ class Party {
 
 std::vector<Party> parties_of(const Draws& draws) {
   std::vector<Party> parties;
-  for (std::size_t u = 0; u < draws.values.size(); ++u) parties.emplace_back(static_cast<User>(u), draws.values[u]);
+  for (std::size_t u = 0; u < draws.values.size(); ++u)
+    parties.emplace_back(static_cast<User>(u), draws.values[u]);
   return parties;
 }
 
@@ -69,7 +71,9 @@ Units read_all(Mailboxes& mail) {
   return sum;
 }
 
-Units fresh_mask(const RoundedNoise& noise) { return static_cast<Units>(static_cast<std::int64_t>(std::ldexp(noise.add(0), -noise.grid()))); }
+Units fresh_mask(const RoundedNoise& noise) {
+  return static_cast<Units>(static_cast<std::int64_t>(std::ldexp(noise.add(0), -noise.grid())));
+}
 
 Units gopa(const Round& round, const MaskGraph& graph, const Draws& draws) {
   std::vector<Party> parties = parties_of(draws);
@@ -94,7 +98,8 @@ Units token(const Round& round, const Draws& draws) {
     const User at = draws.path[hop];
     const User next = hop + 1 < draws.path.size() ? draws.path[hop + 1] : server;
     const bool contributes = visits[at]++ < round.rounds;
-    parties[at].pass(contributes, draws.noise[hop] + (next == server ? draws.noise.back() : 0), next, mail);
+    parties[at].pass(contributes, draws.noise[hop] + (next == server ? draws.noise.back() : 0),
+                     next, mail);
   }
   return read_all(mail);
 }
@@ -109,7 +114,9 @@ Units shuffled(const Draws& draws) {
   return std::accumulate(order.begin(), order.end(), Units{0});
 }
 
-Units total(const std::vector<Units>& units) { return std::accumulate(units.begin(), units.end(), Units{0}); }
+Units total(const std::vector<Units>& units) {
+  return std::accumulate(units.begin(), units.end(), Units{0});
+}
 
 }  // namespace
 
@@ -124,7 +131,8 @@ Units sum_by_messages(const Round& round, const MaskGraph& graph, const Draws& d
   }
   std::vector<Party> parties = parties_of(draws);
   Mailboxes mail(parties.size());
-  for (std::size_t u = 0; u < parties.size(); ++u) parties[u].publish(round.model == TrustModel::local ? draws.noise[u] : 0, mail);
+  for (std::size_t u = 0; u < parties.size(); ++u)
+    parties[u].publish(round.model == TrustModel::local ? draws.noise[u] : 0, mail);
   return read_all(mail) + (round.model == TrustModel::central ? draws.noise.front() : 0);
 }
 
@@ -134,14 +142,16 @@ Units sum_by_algebra(const Round& round, const MaskGraph&, const Draws& draws) {
     for (std::size_t u = 0; u < draws.values.size(); ++u) {
       if (!draws.dropped[u]) sum += draws.values[u] + draws.noise[u];
     }
-    for (const auto& [edge, mask] : draws.residue) sum += draws.dropped[edge >> 32U] ? Units{0} - mask : mask;
+    for (const auto& [edge, mask] : draws.residue)
+      sum += draws.dropped[edge >> 32U] ? Units{0} - mask : mask;
     return sum;
   }
   Units sum = total(draws.noise);
   if (draws.path.empty()) return sum + total(draws.values);
   std::vector<std::int64_t> visits(draws.values.size());
   for (const User at : draws.path) ++visits[at];
-  for (std::size_t u = 0; u < visits.size(); ++u) sum += static_cast<Units>(std::min(visits[u], round.rounds)) * draws.values[u];
+  for (std::size_t u = 0; u < visits.size(); ++u)
+    sum += static_cast<Units>(std::min(visits[u], round.rounds)) * draws.values[u];
   return sum;
 }
 

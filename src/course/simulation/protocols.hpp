@@ -16,19 +16,24 @@ using Units = std::uint64_t;  // a multiple of the grid; negative numbers wrap a
 /// The random values of one run, except masks that cancel and the shuffler's permutation, which do
 /// not affect the sum.
 struct Draws {
-  std::vector<Units> values;                         // of each user
-  std::vector<Units> noise;                          // in the order in which the protocol adds it
-  std::vector<MaskGraph::User> path;                 // of a token
-  std::vector<bool> dropped;                         // users who never publish (gopa)
-  std::unordered_map<std::uint64_t, Units> residue;  // masks on edges with one dropped user, by edge_key(): the amount that the smaller user adds
+  std::vector<Units> values;          // of each user
+  std::vector<Units> noise;           // in the order in which the protocol adds it
+  std::vector<MaskGraph::User> path;  // of a token
+  std::vector<bool> dropped;          // users who never publish (gopa)
+  std::unordered_map<std::uint64_t, Units>
+      residue;  // masks on edges with one dropped user, by edge_key(): the amount that the smaller
+                // user adds
 };
 /// Returns a key for the edge between u and v, u < v.
-inline std::uint64_t edge_key(MaskGraph::User u, MaskGraph::User v) { return static_cast<std::uint64_t>(u) << 32U | v; }
+inline std::uint64_t edge_key(MaskGraph::User u, MaskGraph::User v) {
+  return static_cast<std::uint64_t>(u) << 32U | v;
+}
 
 struct Round {
   TrustModel model;
-  std::int64_t rounds = 1;  // contributions of each user: exactly this many on a ring, at most this many on a walk
-  double mask_scale = 0;    // σ_Δ
+  std::int64_t rounds =
+      1;  // contributions of each user: exactly this many on a ring, at most this many on a walk
+  double mask_scale = 0;  // σ_Δ
   int grid = 0;
 };
 

@@ -7,10 +7,10 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "sotto/core/errors.hpp"
 #include "core/api/file.hpp"
-#include "sotto/core/values.hpp"
 #include "course/api/simulation_learning.hpp"
+#include "sotto/core/errors.hpp"
+#include "sotto/core/values.hpp"
 
 namespace sotto {
 namespace {
@@ -33,7 +33,9 @@ bool as_number(const std::string& text, double& number) {
   return error == std::errc() && end == text.data() + text.size() && std::isfinite(number);
 }
 
-double mean_of(const std::vector<double>& values) { return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size()); }
+double mean_of(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
 
 void normalise(std::vector<double>& x) {
   double square = 0;
@@ -68,8 +70,9 @@ Cells read_cells(const std::string& path) {
   while (std::getline(file, line)) {
     cells.rows.push_back(cells_of(line));
     if (cells.rows.back().size() != cells.names.size())
-      throw InvalidValue(path + ": row " + std::to_string(cells.rows.size()) + " has " + std::to_string(cells.rows.back().size()) +
-                         " cells, the header " + std::to_string(cells.names.size()));
+      throw InvalidValue(path + ": row " + std::to_string(cells.rows.size()) + " has " +
+                         std::to_string(cells.rows.back().size()) + " cells, the header " +
+                         std::to_string(cells.names.size()));
   }
   return cells;
 }
@@ -81,12 +84,15 @@ SimulatedRecords made_up_records(std::int64_t count, std::int64_t width) {
   (void)require_count(width, 1, "width");
   std::mt19937_64 words(11);
   const auto uniform = [&words] { return (static_cast<double>(words() >> 11U) + 0.5) * 0x1p-53; };
-  const auto normal = [&] { return std::sqrt(-2 * std::log(uniform())) * std::cos(2 * std::acos(-1.0) * uniform()); };
+  const auto normal = [&] {
+    return std::sqrt(-2 * std::log(uniform())) * std::cos(2 * std::acos(-1.0) * uniform());
+  };
   SimulatedRecords records;
   for (std::int64_t i = 0; i < count; ++i) {
     const bool label = uniform() < 0.4;
     std::vector<double> x;
-    for (std::int64_t j = 0; j < width; ++j) x.push_back(normal() + (label ? 1 : -1) * (j % 2 == 0 ? 0.5 : 0.2));
+    for (std::int64_t j = 0; j < width; ++j)
+      x.push_back(normal() + (label ? 1 : -1) * (j % 2 == 0 ? 0.5 : 0.2));
     x.push_back(1);  // for the intercept
     normalise(x);
     records.features.push_back(std::move(x));
@@ -104,7 +110,9 @@ SimulatedRecords read_records(const std::string& path, const std::string& label)
     if (rows.empty() || !as_number(rows.front()[j], number)) continue;
     (names[j] == label ? target : numeric.emplace_back()) = j;
   }
-  if (target == names.size()) throw InvalidValue(path + " has no numeric column '" + label + "': name one whose cells are numbers");
+  if (target == names.size())
+    throw InvalidValue(path + " has no numeric column '" + label +
+                       "': name one whose cells are numbers");
   std::vector<std::vector<double>> columns(names.size());
   for (const auto& row : rows) {
     std::vector<double> values(names.size());
@@ -113,14 +121,16 @@ SimulatedRecords read_records(const std::string& path, const std::string& label)
     if (!whole) continue;
     for (std::size_t j = 0; j < names.size(); ++j) columns[j].push_back(values[j]);
   }
-  if (columns[target].size() < 10) throw InvalidValue(path + " has " + std::to_string(columns[target].size()) +
+  if (columns[target].size() < 10)
+    throw InvalidValue(path + " has " + std::to_string(columns[target].size()) +
                        " rows in which all numeric cells can be read: at least ten are needed");
   SimulatedRecords records;
   const double middle = mean_of(columns[target]);
   for (const std::size_t j : numeric) {
     const double mean = mean_of(columns[j]);
     double variance = 0;
-    for (const double x : columns[j]) variance += (x - mean) * (x - mean) / static_cast<double>(columns[j].size());
+    for (const double x : columns[j])
+      variance += (x - mean) * (x - mean) / static_cast<double>(columns[j].size());
     for (double& x : columns[j]) x = variance > 0 ? (x - mean) / std::sqrt(variance) : 0;
   }
   for (std::size_t i = 0; i < columns[target].size(); ++i) {

@@ -3,13 +3,13 @@
 #include <cmath>
 #include <limits>
 
-#include "sotto/accounting/calibrate.hpp"
 #include "course/api/graph.hpp"
 #include "course/api/simulation_tables.hpp"
 #include "numerics/api/elementary.hpp"
 #include "privacy/api/federated.hpp"
 #include "privacy/api/gaussian.hpp"
 #include "privacy/api/graph.hpp"
+#include "sotto/accounting/calibrate.hpp"
 
 namespace sotto {
 namespace {
@@ -33,12 +33,15 @@ struct Corollary {
         delta(10 * each) {
     variance = 2 * std::log(1.25 / each) / (static_cast<double>(honest) * target * target);
     degree = gopa_least_degree(users, honest, bad());
-    random = std::sqrt(kappa(delta, each, 3.75) * variance * static_cast<double>(honest) * mask_share().upper());
+    random = std::sqrt(kappa(delta, each, 3.75) * variance * static_cast<double>(honest) *
+                       mask_share().upper());
     complete = std::sqrt(kappa(delta, each, 1.25) * variance);
     connected = std::sqrt(kappa(delta, each, 1.25) * variance / 3) * static_cast<double>(honest);
   }
   [[nodiscard]] double bad() const { return delta / 3.75; }
-  [[nodiscard]] Real mask_share() const { return gopa_random_share({.users = users_, .honest = honest, .k = degree, .delta = bad()}); }
+  [[nodiscard]] Real mask_share() const {
+    return gopa_random_share({.users = users_, .honest = honest, .k = degree, .delta = bad()});
+  }
   std::int64_t users_;
   std::int64_t honest;
   double each;
@@ -56,7 +59,9 @@ double largest_theta(const Graph& honest, double noise, double mask) {
 }
 
 // Returns the ε of Gaussian noise with μ² = θ.
-double epsilon_of_theta(const Real& theta, double delta) { return epsilon_of(gaussian_profile(sqrt(theta).upper()), delta, Side::upper); }
+double epsilon_of_theta(const Real& theta, double delta) {
+  return epsilon_of(gaussian_profile(sqrt(theta).upper()), delta, Side::upper);
+}
 
 // Returns the noise of the masks with which one random graph has the same largest θ as the complete
 // graph. It uses θ_v = 1/(nσ²) + c_v/σ_Δ² with a c_v that hardly depends on σ_Δ, so two iterations
@@ -67,11 +72,14 @@ double realised_noise(const Corollary& c, std::int64_t picks) {
   const double own = 1 / (n * c.variance);
   const double rest = own / kappa(c.delta, c.each, 1.25);
   double mask = c.random;
-  for (int i = 0; i < 2; ++i) mask *= std::sqrt((largest_theta(honest, std::sqrt(c.variance), mask) - own) / rest);
+  for (int i = 0; i < 2; ++i)
+    mask *= std::sqrt((largest_theta(honest, std::sqrt(c.variance), mask) - own) / rest);
   return mask;
 }
 
-double log_choose(double n, double k) { return std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1); }
+double log_choose(double n, double k) {
+  return std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1);
+}
 
 }  // namespace
 
@@ -100,9 +108,12 @@ std::vector<GopaEpsilonRow> gopa_epsilon_table() {
   for (const std::int64_t users : {300, 1000}) {
     const Corollary c(users, 1);
     const double noise = std::sqrt(c.variance);
-    const Real theta = Real(1) / (Real(static_cast<double>(c.honest)) * square(Real(noise))) + c.mask_share() / square(Real(c.random));
-    const double realised = largest_theta(MaskGraph::random(users, c.degree).among_first(users), noise, c.random);
-    const double exact = gaussian_exact_sigma(target, c.delta, Side::upper) / std::sqrt(static_cast<double>(c.honest) * 0.99);
+    const Real theta = Real(1) / (Real(static_cast<double>(c.honest)) * square(Real(noise))) +
+                       c.mask_share() / square(Real(c.random));
+    const double realised =
+        largest_theta(MaskGraph::random(users, c.degree).among_first(users), noise, c.random);
+    const double exact = gaussian_exact_sigma(target, c.delta, Side::upper) /
+                         std::sqrt(static_cast<double>(c.honest) * 0.99);
     rows.push_back({.users = static_cast<double>(users),
                     .honest = 1,
                     .degree = static_cast<double>(c.degree),
@@ -124,7 +135,9 @@ double log2_disconnected(std::int64_t users, std::int64_t honest, std::int64_t d
   const double all = log_choose(n - 1, k);
   double sum = 0;
   double largest = -INFINITY;
-  const auto avoid = [&](double many) { return n - 1 - many < k ? -INFINITY : log_choose(n - 1 - many, k) - all; };
+  const auto avoid = [&](double many) {
+    return n - 1 - many < k ? -INFINITY : log_choose(n - 1 - many, k) - all;
+  };
   for (double s = 1; 2 * s <= m; ++s) {
     const double term = log_choose(m, s) + s * avoid(m - s) + (m - s) * avoid(s);
     if (term > largest) {
@@ -140,14 +153,19 @@ double log2_disconnected(std::int64_t users, std::int64_t honest, std::int64_t d
 
 std::vector<ConnectivityRow> connectivity_table() {
   std::vector<ConnectivityRow> rows;
-  for (const auto& [users, share] : {std::pair{1000, 0.5}, {10'000, 0.5}, {100'000, 0.5}, {1'000'000, 0.5}, {1'000'000, 2.0 / 3}}) {
+  for (const auto& [users, share] : {std::pair{1000, 0.5},
+                                     {10'000, 0.5},
+                                     {100'000, 0.5},
+                                     {1'000'000, 0.5},
+                                     {1'000'000, 2.0 / 3}}) {
     const auto honest = static_cast<std::int64_t>(share * users);
     std::int64_t degree = 1;
     while (log2_disconnected(users, honest, degree) >= -40) ++degree;
     rows.push_back({.users = static_cast<double>(users),
                     .honest = share,
                     .uniform = static_cast<double>(degree),
-                    .theorem = static_cast<double>(gopa_least_degree(users, honest, 10 / std::pow(static_cast<double>(honest), 2) / 3.75))});
+                    .theorem = static_cast<double>(gopa_least_degree(
+                        users, honest, 10 / std::pow(static_cast<double>(honest), 2) / 3.75))});
   }
   return rows;
 }
@@ -156,12 +174,16 @@ std::vector<NetworkGainRow> network_gain_table(double delta) {
   std::vector<NetworkGainRow> rows;
   for (const std::int64_t users : {30, 100, 300, 1000}) {
     const auto n = static_cast<double>(users);
-    const auto contributions = static_cast<std::int64_t>(std::llround(2 * n * std::log(1 / delta) / std::log(n)));
-    const double noise = calibrate(static_cast<double>(contributions) * Plan(WalkSgd{hole, n}), Epsilon(1), Delta(delta), {.by = Method::pld}).value;
+    const auto contributions =
+        static_cast<std::int64_t>(std::llround(2 * n * std::log(1 / delta) / std::log(n)));
+    const double noise = calibrate(static_cast<double>(contributions) * Plan(WalkSgd{hole, n}),
+                                   Epsilon(1), Delta(delta), {.by = Method::pld})
+                             .value;
     rows.push_back({.users = n,
                     .contributions = static_cast<double>(contributions),
                     .noise = noise,
-                    .local = epsilon_of_theta(Real(static_cast<double>(contributions)) / square(Real(noise)), delta),
+                    .local = epsilon_of_theta(
+                        Real(static_cast<double>(contributions)) / square(Real(noise)), delta),
                     .root = std::sqrt(n / std::log(n))});
   }
   return rows;
@@ -171,15 +193,20 @@ std::vector<NetworkEpsilonRow> network_epsilon_table() {
   constexpr double delta = 1e-7;
   constexpr double hop = 0.1;
   constexpr double contributions = 100;
-  const auto advanced = [](double steps, double each) { return std::sqrt(2 * steps * std::log(1 / delta)) * each + steps * each * std::expm1(each); };
+  const auto advanced = [](double steps, double each) {
+    return std::sqrt(2 * steps * std::log(1 / delta)) * each + steps * each * std::expm1(each);
+  };
   const double noise = std::sqrt(2 * std::log(1.25 / delta)) / hop;
-  const auto cost = [](const Plan& one) { return epsilon(contributions * one, Delta(delta), {.by = Method::pld}).value.upper; };
+  const auto cost = [](const Plan& one) {
+    return epsilon(contributions * one, Delta(delta), {.by = Method::pld}).value.upper;
+  };
   const double local = cost(gaussian(noise));
   std::vector<NetworkEpsilonRow> rows;
   for (const std::int64_t users : {5, 10, 20, 50, 100, 200, 400, 1000}) {
     rows.push_back({.users = static_cast<double>(users),
                     .paper_local = advanced(contributions, hop),
-                    .paper_network = advanced(2 * contributions, 3 * hop / std::sqrt(static_cast<double>(users))),
+                    .paper_network = advanced(2 * contributions,
+                                              3 * hop / std::sqrt(static_cast<double>(users))),
                     .local = local,
                     .sum = cost(WalkSum{noise, static_cast<double>(users)}),
                     .learning = cost(WalkSgd{noise, static_cast<double>(users)})});

@@ -36,7 +36,8 @@ void move(const WalkStep& step, const std::vector<Record>& records, double* w) {
     step.loss.slope({&output, 1}, record.target, {&slope, 1});
     double gradient[width] = {slope * record.x[0], slope * record.x[1]};
     if (step.clipping == WalkStep::Clipping::each_record) clip(gradient, step.clip);
-    for (std::size_t j = 0; j < width; ++j) sum[j] += gradient[j] / static_cast<double>(records.size());
+    for (std::size_t j = 0; j < width; ++j)
+      sum[j] += gradient[j] / static_cast<double>(records.size());
   }
   if (step.clipping == WalkStep::Clipping::average) clip(sum, step.clip);
   for (std::size_t j = 0; j < width; ++j) w[j] -= step.step * sum[j];
@@ -48,7 +49,9 @@ double largest_expansion(const WalkStep& step, std::int64_t tries) {
   (void)require_positive(step.clip, "clip");
   (void)require_positive(step.step, "step");
   std::mt19937_64 words(1);  // not noise: a search that is the same on every run
-  const auto uniform = [&words](double from, double to) { return from + (to - from) * static_cast<double>(words() >> 11U) * 0x1p-53; };
+  const auto uniform = [&words](double from, double to) {
+    return from + (to - from) * static_cast<double>(words() >> 11U) * 0x1p-53;
+  };
   const auto direction = [&](double* x, double length) {
     const double angle = uniform(0, 2 * std::acos(-1.0));
     x[0] = length * std::cos(angle);
@@ -79,18 +82,23 @@ double largest_expansion(const WalkStep& step, std::int64_t tries) {
 WalkAdmission admit_to_walk(const WalkStep& step) {
   WalkAdmission result;
   if (step.loss.outputs(2) != 1) {
-    result.reason = "a model with several outputs: clipping their gradient together is no contraction by any proof here";
+    result.reason =
+        "a model with several outputs: clipping their gradient together is no contraction by any "
+        "proof here";
     return result;
   }
   result.expansion = largest_expansion(step);
   const double most = 2 / step.loss.smoothness();
   if (step.clipping == WalkStep::Clipping::average) {
-    result.reason = "clipping the average of gradients is no contraction (a step was seen to expand " + rounded(result.expansion, 4, Side::upper) +
-                    " times): clip each record's";
+    result.reason =
+        "clipping the average of gradients is no contraction (a step was seen to expand " +
+        rounded(result.expansion, 4, Side::upper) + " times): clip each record's";
   } else if (!(step.step <= most)) {
-    result.reason = "a step of " + shortest(step.step) + " is longer than 2/beta = " + shortest(most) + ": take a shorter one";
+    result.reason = "a step of " + shortest(step.step) +
+                    " is longer than 2/beta = " + shortest(most) + ": take a shorter one";
   } else if (result.expansion > 1 + 1e-9) {
-    result.reason = "a step was seen to expand " + rounded(result.expansion, 4, Side::upper) + " times";
+    result.reason =
+        "a step was seen to expand " + rounded(result.expansion, 4, Side::upper) + " times";
   } else {
     result.admitted = true;
   }

@@ -16,7 +16,8 @@ namespace {
 static_assert(std::endian::native == std::endian::little);  // the format is little-endian, too
 
 [[noreturn]] void fail(const char* detail) {
-  throw EngineError("Spark's answer cannot be read: it is not an Arrow stream that sotto supports", detail);
+  throw EngineError("Spark's answer cannot be read: it is not an Arrow stream that sotto supports",
+                    detail);
 }
 
 /// Reads numbers from a buffer of at most 2^31 bytes, and checks each access.
@@ -31,7 +32,9 @@ class Buffer {
     return value;
   }
   /// Returns the place that the offset at a place points to.
-  [[nodiscard]] std::uint64_t follow(std::uint64_t place) const { return place + at<std::uint32_t>(place); }
+  [[nodiscard]] std::uint64_t follow(std::uint64_t place) const {
+    return place + at<std::uint32_t>(place);
+  }
 
  private:
   std::string_view bytes_;
@@ -87,9 +90,12 @@ ArrowKind kind_of(const Table& field) {
   switch (field.number<std::uint8_t>(2, 0)) {
     case int_type: {
       const Table type = field.table(3);
-      return type.number<std::int32_t>(0, 0) == 64 && type.number<std::uint8_t>(1, 0) != 0 ? ArrowKind::whole : ArrowKind::other;
+      return type.number<std::int32_t>(0, 0) == 64 && type.number<std::uint8_t>(1, 0) != 0
+                 ? ArrowKind::whole
+                 : ArrowKind::other;
     }
-    case floating_type: return field.table(3).number<std::int16_t>(0, 0) == 2 ? ArrowKind::number : ArrowKind::other;
+    case floating_type:
+      return field.table(3).number<std::int16_t>(0, 0) == 2 ? ArrowKind::number : ArrowKind::other;
     case utf8_type: return ArrowKind::text;
     default: return ArrowKind::other;
   }
@@ -99,24 +105,31 @@ std::vector<ArrowKind> kinds_of(const Table& schema) {
   if (schema.number<std::int16_t>(0, 0) != 0) fail("the stream is big-endian");
   const auto [first, count] = schema.vector(1);
   std::vector<ArrowKind> kinds;
-  for (std::uint32_t i = 0; i < count; ++i) kinds.push_back(kind_of(Table(schema.buffer(), schema.buffer().follow(first + 4 * std::uint64_t{i}))));
+  for (std::uint32_t i = 0; i < count; ++i)
+    kinds.push_back(
+        kind_of(Table(schema.buffer(), schema.buffer().follow(first + 4 * std::uint64_t{i}))));
   return kinds;
 }
 
 /// The columns of a batch, copied to aligned memory.
 class Columns {
  public:
-  Columns(const Table& header, std::string_view body, const std::vector<ArrowKind>& kinds) : body_(body) {
+  Columns(const Table& header, std::string_view body, const std::vector<ArrowKind>& kinds)
+      : body_(body) {
     const auto rows = header.number<std::int64_t>(0, 0);
-    if (rows < 0 || static_cast<std::uint64_t>(rows) > std::uint64_t{1} << 31U) fail("the number of rows of a batch is not between 0 and 2^31");
-    if (header.field(3) != 0) fail("a batch is compressed: configure the server to send Arrow batches uncompressed");
+    if (rows < 0 || static_cast<std::uint64_t>(rows) > std::uint64_t{1} << 31U)
+      fail("the number of rows of a batch is not between 0 and 2^31");
+    if (header.field(3) != 0)
+      fail("a batch is compressed: configure the server to send Arrow batches uncompressed");
     batch.rows = static_cast<std::size_t>(rows);
     std::tie(nodes_, node_count_) = header.vector(1);
     std::tie(buffers_, buffer_count_) = header.vector(2);
-    if (node_count_ < kinds.size() || buffer_count_ < 2 * kinds.size()) fail("a batch lacks a column");
+    if (node_count_ < kinds.size() || buffer_count_ < 2 * kinds.size())
+      fail("a batch lacks a column");
     if (!kinds.empty()) {  // the lists are complete, before memory is allocated for the columns
       (void)header.buffer().at<std::int64_t>(nodes_ + 16 * (kinds.size() - 1) + 8);
-      (void)header.buffer().at<std::int64_t>(buffers_ + 16 * (std::uint64_t{buffer_count_} - 1) + 8);
+      (void)header.buffer().at<std::int64_t>(buffers_ + 16 * (std::uint64_t{buffer_count_} - 1) +
+                                             8);
     }
     int64s_.resize(kinds.size());
     numbers_.resize(kinds.size());
@@ -130,7 +143,8 @@ class Columns {
 
  private:
   void read(const Buffer& buffer, std::size_t c, ArrowKind kind) {
-    if (buffer.at<std::int64_t>(nodes_ + 16 * c) != static_cast<std::int64_t>(batch.rows)) fail("a column has another length than its batch");
+    if (buffer.at<std::int64_t>(nodes_ + 16 * c) != static_cast<std::int64_t>(batch.rows))
+      fail("a column has another length than its batch");
     Batch::Column& column = batch.columns[c];
     if (const auto bits = next(buffer); !bits.empty()) {
       validity_[c].assign(batch.rows / 64 + 1, 0);
@@ -157,7 +171,9 @@ class Columns {
     return numbers.data();
   }
 
-  [[nodiscard]] std::vector<std::string_view> texts(std::string_view offsets, std::string_view bytes, const Batch::Column& column) const {
+  [[nodiscard]] std::vector<std::string_view> texts(std::string_view offsets,
+                                                    std::string_view bytes,
+                                                    const Batch::Column& column) const {
     if (batch.rows == 0) return {};
     require(offsets, 4 * (batch.rows + 1));
     std::vector<std::string_view> views(batch.rows);
@@ -165,7 +181,8 @@ class Columns {
     for (std::size_t i = 0; i < batch.rows; ++i) {
       const auto from = ends.at<std::int32_t>(4 * i);
       const auto to = ends.at<std::int32_t>(4 * i + 4);
-      if (from < 0 || to < from || static_cast<std::size_t>(to) > bytes.size()) fail("a text is outside its column");
+      if (from < 0 || to < from || static_cast<std::size_t>(to) > bytes.size())
+        fail("a text is outside its column");
       if (column.is_null(i)) continue;
       views[i] = bytes.substr(static_cast<std::size_t>(from), static_cast<std::size_t>(to - from));
     }
@@ -182,9 +199,11 @@ class Columns {
     const auto offset = buffer.at<std::int64_t>(place);
     const auto size = buffer.at<std::int64_t>(place + 8);
     // the sizes add up to at most the message, so that columns use no more memory than it
-    if (offset < 0 || size < 0 || static_cast<std::uint64_t>(size) > body_.size() - used_bytes_) fail("a buffer is outside its batch");
+    if (offset < 0 || size < 0 || static_cast<std::uint64_t>(size) > body_.size() - used_bytes_)
+      fail("a buffer is outside its batch");
     used_bytes_ += static_cast<std::uint64_t>(size);
-    if (static_cast<std::uint64_t>(offset) > body_.size() || static_cast<std::uint64_t>(size) > body_.size() - static_cast<std::uint64_t>(offset)) {
+    if (static_cast<std::uint64_t>(offset) > body_.size() ||
+        static_cast<std::uint64_t>(size) > body_.size() - static_cast<std::uint64_t>(offset)) {
       fail("a buffer is outside its batch");
     }
     return body_.substr(static_cast<std::size_t>(offset), static_cast<std::size_t>(size));
@@ -201,7 +220,9 @@ class Columns {
 
 }  // namespace
 
-void read_arrow_stream(std::string_view bytes, const std::function<void(const std::vector<ArrowKind>&)>& begin, const BatchCallback& take) {
+void read_arrow_stream(std::string_view bytes,
+                       const std::function<void(const std::vector<ArrowKind>&)>& begin,
+                       const BatchCallback& take) {
   std::optional<std::vector<ArrowKind>> kinds;
   const auto cut = [&bytes](std::uint64_t size) {
     if (bytes.size() < size) fail("the stream is truncated");
@@ -210,7 +231,8 @@ void read_arrow_stream(std::string_view bytes, const std::function<void(const st
     return part;
   };
   while (!bytes.empty()) {
-    if (Buffer(cut(4)).at<std::uint32_t>(0) != 0xFFFFFFFF) fail("the stream has no message where one should start");
+    if (Buffer(cut(4)).at<std::uint32_t>(0) != 0xFFFFFFFF)
+      fail("the stream has no message where one should start");
     const auto length = Buffer(cut(4)).at<std::int32_t>(0);
     if (length == 0) break;  // the end of the stream
     if (length < 0) fail("a message has a negative length");
@@ -228,7 +250,10 @@ void read_arrow_stream(std::string_view bytes, const std::function<void(const st
       case batch_header: {
         if (!kinds) fail("a batch precedes the schema");
         for (const auto kind : *kinds) {
-          if (kind == ArrowKind::other) fail("unexpected Arrow column type: only double, 64-bit integer and text columns can be read");
+          if (kind == ArrowKind::other)
+            fail(
+                "unexpected Arrow column type: only double, 64-bit integer and text columns can be "
+                "read");
         }
         const Columns columns(message.table(2), body, *kinds);
         if (columns.batch.rows > 0) take(columns.batch);

@@ -15,6 +15,8 @@ enum class ArrowKind { number, whole, text, other };
 /// Reads a complete stream. Calls `begin` with the types of the columns, then `take` for each
 /// batch. Never reads outside of `bytes`. Throws EngineError if they are not a valid stream, or if
 /// a batch has a column of another type.
-void read_arrow_stream(std::string_view bytes, const std::function<void(const std::vector<ArrowKind>&)>& begin, const BatchCallback& take);
+void read_arrow_stream(std::string_view bytes,
+                       const std::function<void(const std::vector<ArrowKind>&)>& begin,
+                       const BatchCallback& take);
 
 }  // namespace sotto::data_detail

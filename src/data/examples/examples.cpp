@@ -6,11 +6,11 @@
 #include <unordered_map>
 #include <utility>
 
+#include "core/api/memory.hpp"
 #include "data/examples/codes.hpp"
 #include "data/records/scratch.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
-#include "core/api/memory.hpp"
 
 namespace sotto {
 namespace {
@@ -32,15 +32,19 @@ std::string text_of(const Value& value) {
 
 // The targets and the number of rows may be secret: errors do not show them.
 std::int16_t class_of(double target) {
-  if (!(target >= 0 && target <= 32767) || target != std::floor(target)) throw InvalidValue("a target is not a class: classes are integers from 0 to 32767");
+  if (!(target >= 0 && target <= 32767) || target != std::floor(target))
+    throw InvalidValue("a target is not a class: classes are integers from 0 to 32767");
   return static_cast<std::int16_t>(target);
 }
 
 }  // namespace
 
 void require_sound(const Scaled& scale) {
-  if (!(scale.upper - scale.lower >= 1e-150) || !(std::abs(scale.lower) < 1e150) || !(std::abs(scale.upper) < 1e150)) {
-    throw InvalidValue("the bounds " + shortest(scale.lower) + " and " + shortest(scale.upper) + " are not allowed: the upper must exceed the lower by at least 1e-150, and both must lie between -1e150 and 1e150");
+  if (!(scale.upper - scale.lower >= 1e-150) || !(std::abs(scale.lower) < 1e150) ||
+      !(std::abs(scale.upper) < 1e150)) {
+    throw InvalidValue("the bounds " + shortest(scale.lower) + " and " + shortest(scale.upper) +
+                       " are not allowed: the upper must exceed the lower by at least 1e-150, and "
+                       "both must lie between -1e150 and 1e150");
   }
 }
 
@@ -66,7 +70,9 @@ std::size_t width_of(const std::vector<Feature>& features) {
   return width;
 }
 
-std::size_t width_of(const ExampleQuery& query) { return query.image ? query.image->height * query.image->width : width_of(query.features); }
+std::size_t width_of(const ExampleQuery& query) {
+  return query.image ? query.image->height * query.image->width : width_of(query.features);
+}
 
 std::vector<std::string> names_of(const std::vector<Feature>& features) {
   std::vector<std::string> names;
@@ -76,7 +82,8 @@ std::vector<std::string> names_of(const std::vector<Feature>& features) {
       names.push_back(feature.name);
       continue;
     }
-    for (const Value& value : category->values) names.push_back(feature.name + "=" + text_of(value));
+    for (const Value& value : category->values)
+      names.push_back(feature.name + "=" + text_of(value));
   }
   return names;
 }
@@ -97,8 +104,12 @@ struct Examples::Builder::State {
 };
 
 Examples::Builder::Builder(std::size_t width, std::int64_t memory, std::filesystem::path scratch) {
-  if (width == 0 || width > most_width) throw InvalidValue("examples of " + std::to_string(width) + " features are not allowed: from 1 to " + std::to_string(most_width));
-  if (memory < 0) throw InvalidValue("memory = " + std::to_string(memory) + " is negative: write 0 for the default, or a number of bytes");
+  if (width == 0 || width > most_width)
+    throw InvalidValue("examples of " + std::to_string(width) +
+                       " features are not allowed: from 1 to " + std::to_string(most_width));
+  if (memory < 0)
+    throw InvalidValue("memory = " + std::to_string(memory) +
+                       " is negative: write 0 for the default, or a number of bytes");
   if (memory == 0) memory = machine_memory() / 2;
   state_ = std::make_unique<State>();
   state_->width = width;
@@ -116,13 +127,15 @@ Examples::Builder::~Builder() = default;
 std::span<std::int16_t> Examples::Builder::add(std::int16_t target) {
   State& state = *state_;
   if (state.rows == state.capacity) {
-    const std::size_t capacity = std::max<std::size_t>(state.capacity + state.capacity / 8, (std::size_t{1} << 20U) / state.stride + 1);
+    const std::size_t capacity = std::max<std::size_t>(state.capacity + state.capacity / 8,
+                                                       (std::size_t{1} << 20U) / state.stride + 1);
     state.buffers->codes.reserve(capacity * state.stride * sizeof(std::int16_t));
     state.buffers->targets.reserve(capacity * sizeof(std::int16_t));
     state.capacity = capacity;
   }
   reinterpret_cast<std::int16_t*>(state.buffers->targets.data())[state.rows] = target;
-  std::int16_t* row = reinterpret_cast<std::int16_t*>(state.buffers->codes.data()) + state.rows * state.stride;
+  std::int16_t* row =
+      reinterpret_cast<std::int16_t*>(state.buffers->codes.data()) + state.rows * state.stride;
   ++state.rows;
   return {row, state.width};
 }
@@ -139,14 +152,18 @@ void Examples::Builder::keep_units() { state_->keeps_units = true; }
 std::size_t Examples::Builder::rows() const { return state_->rows; }
 
 Examples Examples::part(std::size_t first, std::size_t end) const {
-  if (first > end || end > units()) throw InvalidValue("the examples have no units from " + std::to_string(first) + " to before " + std::to_string(end));
+  if (first > end || end > units())
+    throw InvalidValue("the examples have no units from " + std::to_string(first) + " to before " +
+                       std::to_string(end));
   Examples some = *this;
   const std::size_t from = this->first(first);
   some.rows_ = this->first(end) - from;
   some.codes_ += from * stride_;
   some.targets_ += from;
-  if (!one_row_a_unit()) {  // also if these units have one row each: they are treated as in the whole
-    some.starts_.assign(starts_.begin() + static_cast<std::ptrdiff_t>(first), starts_.begin() + static_cast<std::ptrdiff_t>(end) + 1);
+  if (!one_row_a_unit()) {  // also if these units have one row each: they are treated as in the
+                            // whole
+    some.starts_.assign(starts_.begin() + static_cast<std::ptrdiff_t>(first),
+                        starts_.begin() + static_cast<std::ptrdiff_t>(end) + 1);
     for (std::size_t& start : some.starts_) start -= from;
   }
   return some;
@@ -162,27 +179,39 @@ Examples Examples::Builder::build() && {
   examples.targets_ = reinterpret_cast<const std::int16_t*>(state.buffers->targets.data());
   if (state.has_units) {
     next_unit();  // marks the end of the last unit
-    if (state.keeps_units || state.starts.size() != state.rows + 1) examples.starts_ = std::move(state.starts);
+    if (state.keeps_units || state.starts.size() != state.rows + 1)
+      examples.starts_ = std::move(state.starts);
   }
   examples.keeper_ = std::move(state.buffers);
   return examples;
 }
 
 Examples examples_of(const Matrix& matrix) {
-  if (matrix.width == 0 || matrix.values.size() % matrix.width != 0) throw InvalidValue("the size of the matrix is not a multiple of its width, " + std::to_string(matrix.width));
-  if (matrix.scales.size() != matrix.width) throw InvalidValue("the matrix has " + std::to_string(matrix.width) + " columns and " + std::to_string(matrix.scales.size()) + " scales: give one for each column");
+  if (matrix.width == 0 || matrix.values.size() % matrix.width != 0)
+    throw InvalidValue("the size of the matrix is not a multiple of its width, " +
+                       std::to_string(matrix.width));
+  if (matrix.scales.size() != matrix.width)
+    throw InvalidValue("the matrix has " + std::to_string(matrix.width) + " columns and " +
+                       std::to_string(matrix.scales.size()) + " scales: give one for each column");
   const std::size_t rows = matrix.values.size() / matrix.width;
-  if (!matrix.targets.empty() && matrix.targets.size() != rows) throw InvalidValue("the matrix does not have as many targets as rows: give one for each row, or none");
-  if (!matrix.units.empty() && matrix.units.size() != rows) throw InvalidValue("the matrix does not have as many units as rows: give one for each row, or none");
+  if (!matrix.targets.empty() && matrix.targets.size() != rows)
+    throw InvalidValue(
+        "the matrix does not have as many targets as rows: give one for each row, or none");
+  if (!matrix.units.empty() && matrix.units.size() != rows)
+    throw InvalidValue(
+        "the matrix does not have as many units as rows: give one for each row, or none");
   for (const Scaled& scale : matrix.scales) require_sound(scale);
   if (matrix.target_scale) require_sound(*matrix.target_scale);
 
   Examples::Builder builder(matrix.width);
   const auto add = [&](std::size_t i) {
     std::int16_t target = 0;
-    if (!matrix.targets.empty()) target = matrix.target_scale ? code_of(matrix.targets[i], *matrix.target_scale) : class_of(matrix.targets[i]);
+    if (!matrix.targets.empty())
+      target = matrix.target_scale ? code_of(matrix.targets[i], *matrix.target_scale)
+                                   : class_of(matrix.targets[i]);
     const auto row = builder.add(target);
-    for (std::size_t j = 0; j < matrix.width; ++j) row[j] = code_of(matrix.values[i * matrix.width + j], matrix.scales[j]);
+    for (std::size_t j = 0; j < matrix.width; ++j)
+      row[j] = code_of(matrix.values[i * matrix.width + j], matrix.scales[j]);
   };
   if (matrix.units.empty()) {
     for (std::size_t i = 0; i < rows; ++i) add(i);
@@ -191,7 +220,8 @@ Examples examples_of(const Matrix& matrix) {
   // units in the order of their first rows
   std::unordered_map<std::int64_t, std::size_t> numbers;
   std::vector<std::pair<std::size_t, std::size_t>> order;  // unit, row
-  for (std::size_t i = 0; i < rows; ++i) order.emplace_back(numbers.emplace(matrix.units[i], numbers.size()).first->second, i);
+  for (std::size_t i = 0; i < rows; ++i)
+    order.emplace_back(numbers.emplace(matrix.units[i], numbers.size()).first->second, i);
   std::sort(order.begin(), order.end());
   for (std::size_t i = 0; i < rows; ++i) {
     if (i == 0 || order[i].first != order[i - 1].first) builder.next_unit();

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <utility>
 
+#include "core/api/join.hpp"
+#include "core/api/memory.hpp"
 #include "data/engines/images/engine.hpp"
 #include "data/engines/images/idx.hpp"
 #include "data/examples/codes.hpp"
@@ -13,8 +15,6 @@
 #include "data/expressions/tree.hpp"
 #include "data/sql/select.hpp"
 #include "sotto/core/errors.hpp"
-#include "core/api/join.hpp"
-#include "core/api/memory.hpp"
 #include "sotto/data/examples.hpp"
 
 namespace sotto {
@@ -38,8 +38,8 @@ constexpr std::size_t most_values = 32767;
 // Whether the expression is a stored column and nothing else.
 bool is_stored(const Expression& expression) {
   const auto names = expression.columns();
-  return names.size() == 1 && (expression.text() == names.front() ||
-                               expression.text() == sotto::quoted(names.front()));
+  return names.size() == 1 &&
+         (expression.text() == names.front() || expression.text() == sotto::quoted(names.front()));
 }
 
 // A column of the stream, which becomes a code or a place in a list.
@@ -251,8 +251,8 @@ class ExampleReader {
     const SqlExpression u = identifier("n", "u");
     const bool is_integer = query_.unit->type() == Type::integer;
     fields.columns.push_back(alias(trusted_sql(query_.unit->sql(dialect)), "u"));
-    select.columns.push_back(
-        is_integer ? u : cast(data_detail::sql_dialect(dialect), u, Type::text));
+    select.columns.push_back(is_integer ? u
+                                        : cast(data_detail::sql_dialect(dialect), u, Type::text));
     select.where.push_back(is_not_null(u));
     kinds_.push_back(is_integer ? Batch::Kind::whole : Batch::Kind::text);
   }
@@ -332,8 +332,9 @@ class BatchTaker {
 Examples images_of(const IdxSource& source, const ExampleQuery& query, const Limits& limits,
                    const Progress& progress) {
   if (!query.features.empty() || query.where || query.unit) {
-    throw InvalidValue("this source is images: the query reads pixels, and each image is a unit; "
-                       "leave features, where and unit empty");
+    throw InvalidValue(
+        "this source is images: the query reads pixels, and each image is a unit; "
+        "leave features, where and unit empty");
   }
   if (*query.image != ImageSize{source.height, source.width}) {
     throw InvalidValue("the query reads images of " + std::to_string(query.image->height) + " x " +
@@ -350,9 +351,9 @@ Examples images_of(const IdxSource& source, const ExampleQuery& query, const Lim
 
 void require_kind_of_source(bool is_images, const ExampleQuery& query) {
   if (is_images == query.image.has_value()) return;
-  throw InvalidValue(is_images
-                         ? "this source is images: ask for its image instead of features"
-                         : "the query reads an image, and this source is a table: ask for features");
+  throw InvalidValue(
+      is_images ? "this source is images: ask for its image instead of features"
+                : "the query reads an image, and this source is a table: ask for features");
 }
 
 }  // namespace
@@ -370,9 +371,7 @@ Examples read_examples(Engine& engine, const std::vector<Column>& columns,
   if (query.features.empty()) throw InvalidValue("the query needs at least one feature");
 
   const ExampleReader reader(engine.dialect(), engine.table(), columns, query);
-  const std::int64_t memory = limits.memory > 0
-                                  ? limits.memory
-                                  : machine_memory() / 5 * 4;
+  const std::int64_t memory = limits.memory > 0 ? limits.memory : machine_memory() / 5 * 4;
   const UnitRows::Unit unit = kind_of(query.unit);
   RowBuckets rows(reader.record(), unit, query.rows_a_unit, key,
                   static_cast<std::size_t>(memory / 4));

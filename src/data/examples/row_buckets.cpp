@@ -12,9 +12,11 @@ constexpr unsigned bucket_bits = 9;  // most buckets then fit the processor's ca
 
 }  // namespace
 
-RowBuckets::RowBuckets(std::size_t width, UnitRows::Unit unit, std::int64_t rows_a_unit, const BoundingKey& key, std::size_t memory)
+RowBuckets::RowBuckets(std::size_t width, UnitRows::Unit unit, std::int64_t rows_a_unit,
+                       const BoundingKey& key, std::size_t memory)
     : memory_(memory) {
-  for (std::size_t i = 0; i < std::size_t{1} << bucket_bits; ++i) buckets_.emplace_back(width, unit, rows_a_unit, key);
+  for (std::size_t i = 0; i < std::size_t{1} << bucket_bits; ++i)
+    buckets_.emplace_back(width, unit, rows_a_unit, key);
   lay_out();
 }
 
@@ -66,7 +68,10 @@ void RowBuckets::make_room() {
       continue;
     }
     const auto middle = bucket.middle();  // only this bucket is left
-    if (!middle) throw OutOfMemory("the rows of a single unit exceed the memory: allow more memory, or fewer rows a unit", "");
+    if (!middle)
+      throw OutOfMemory(
+          "the rows of a single unit exceed the memory: allow more memory, or fewer rows a unit",
+          "");
     range_.last = *middle;
     bucket.reduce(range_);
     count_bytes();

@@ -13,7 +13,8 @@ namespace sotto::data_detail {
 class RowBuckets {
  public:
   /// Uses about `memory` bytes for rows of `width` codes.
-  RowBuckets(std::size_t width, UnitRows::Unit unit, std::int64_t rows_a_unit, const BoundingKey& key, std::size_t memory);
+  RowBuckets(std::size_t width, UnitRows::Unit unit, std::int64_t rows_a_unit,
+             const BoundingKey& key, std::size_t memory);
 
   /// Returns the hashes whose units this pass collects.
   [[nodiscard]] const HashRange& range() const { return range_; }
@@ -29,7 +30,9 @@ class RowBuckets {
   bool finish_pass(const UnitRows::RowCallback& take);
 
  private:
-  [[nodiscard]] std::size_t bucket_of(std::uint64_t hash) const { return (hash - start_) >> shift_; }
+  [[nodiscard]] std::size_t bucket_of(std::uint64_t hash) const {
+    return (hash - start_) >> shift_;
+  }
   void lay_out();
   void make_room();
   void count_bytes();

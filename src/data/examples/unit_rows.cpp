@@ -18,10 +18,13 @@ std::uint64_t fold(std::uint64_t a, std::uint64_t b) {
 }
 
 // A keyed hash that is uniform, and unpredictable without the key. It is not collision resistant.
-std::uint64_t hash_bytes(const void* bytes, std::size_t size, const BoundingKey& key, std::uint64_t purpose) {
+std::uint64_t hash_bytes(const void* bytes, std::size_t size, const BoundingKey& key,
+                         std::uint64_t purpose) {
   const auto* at = static_cast<const unsigned char*>(bytes);
   std::uint64_t h = key.seed[0] ^ fold(size ^ key.seed[1], 0x9e3779b97f4a7c15U + 2 * purpose);
-  const auto mix = [&](std::uint64_t word) { h = fold(h ^ word ^ key.seed[2], 0xd1342543de82ef95U ^ key.seed[3]) + std::rotl(h, 23); };
+  const auto mix = [&](std::uint64_t word) {
+    h = fold(h ^ word ^ key.seed[2], 0xd1342543de82ef95U ^ key.seed[3]) + std::rotl(h, 23);
+  };
   for (; size >= 8; at += 8, size -= 8) {
     std::uint64_t word = 0;
     std::memcpy(&word, at, 8);
@@ -41,9 +44,15 @@ std::uint64_t hash_bytes(const void* bytes, std::size_t size, const BoundingKey&
 UnitRows::UnitRows(std::size_t width, Unit unit, std::int64_t rows_a_unit, const BoundingKey& key)
     : width_(width), unit_(unit), rows_a_unit_(static_cast<std::size_t>(rows_a_unit)), key_(key) {}
 
-std::uint64_t UnitRows::hash_of(std::int64_t name) const { return hash_bytes(&name, sizeof name, key_, 1); }
-std::uint64_t UnitRows::hash_of(std::string_view name) const { return hash_bytes(name.data(), name.size(), key_, 2); }
-std::uint64_t UnitRows::hash_of(std::span<const std::int16_t> row) const { return hash_bytes(row.data(), row.size_bytes(), key_, 3); }
+std::uint64_t UnitRows::hash_of(std::int64_t name) const {
+  return hash_bytes(&name, sizeof name, key_, 1);
+}
+std::uint64_t UnitRows::hash_of(std::string_view name) const {
+  return hash_bytes(name.data(), name.size(), key_, 2);
+}
+std::uint64_t UnitRows::hash_of(std::span<const std::int16_t> row) const {
+  return hash_bytes(row.data(), row.size_bytes(), key_, 3);
+}
 
 std::size_t UnitRows::add(std::span<const std::int16_t> row, std::uint64_t hash) {
   codes_.append(row);
@@ -52,12 +61,14 @@ std::size_t UnitRows::add(std::span<const std::int16_t> row, std::uint64_t hash)
   return bytes_a_row();
 }
 
-std::size_t UnitRows::add(std::span<const std::int16_t> row, std::uint64_t hash, std::int64_t name) {
+std::size_t UnitRows::add(std::span<const std::int16_t> row, std::uint64_t hash,
+                          std::int64_t name) {
   names_.push_back(name);
   return add(row, hash);
 }
 
-std::size_t UnitRows::add(std::span<const std::int16_t> row, std::uint64_t hash, std::string_view name) {
+std::size_t UnitRows::add(std::span<const std::int16_t> row, std::uint64_t hash,
+                          std::string_view name) {
   texts_.append(name);
   names_.push_back(static_cast<std::int64_t>(texts_.size()));
   return add(row, hash) + 5 * name.size() / 4;
@@ -71,10 +82,13 @@ std::string_view UnitRows::name(std::size_t i) const {
 int UnitRows::compare_units(const Place& a, const Place& b) const {
   if (a.hash != b.hash) return a.hash < b.hash ? -1 : 1;
   if (unit_ == Unit::text) return name(a.row).compare(name(b.row));
-  if (unit_ == Unit::whole) return names_[a.row] < names_[b.row] ? -1 : static_cast<int>(names_[a.row] > names_[b.row]);
+  if (unit_ == Unit::whole)
+    return names_[a.row] < names_[b.row] ? -1 : static_cast<int>(names_[a.row] > names_[b.row]);
   const auto one = row(a.row);
   const auto other = row(b.row);
-  return std::lexicographical_compare(one.begin(), one.end(), other.begin(), other.end()) ? -1 : static_cast<int>(!std::ranges::equal(one, other));
+  return std::lexicographical_compare(one.begin(), one.end(), other.begin(), other.end())
+             ? -1
+             : static_cast<int>(!std::ranges::equal(one, other));
 }
 
 // Sorts into buckets of some dozens of rows by the first bits of the hash, then each bucket.
@@ -82,17 +96,22 @@ std::vector<UnitRows::Place> UnitRows::by_hash() const {
   if (size() == 0) return {};
   const auto [least, most] = std::minmax_element(hashes_.begin(), hashes_.end());
   const std::uint64_t first = *least;
-  const auto spare = static_cast<unsigned>(std::countl_zero(std::max<std::uint64_t>(*most - first, 1)));
+  const auto spare =
+      static_cast<unsigned>(std::countl_zero(std::max<std::uint64_t>(*most - first, 1)));
   const unsigned bits = std::min(64 - spare, static_cast<unsigned>(std::bit_width(size() / 32)));
-  const auto bucket_of = [&](std::uint64_t hash) { return bits == 0 ? 0 : (hash - first) << spare >> (64 - bits); };
+  const auto bucket_of = [&](std::uint64_t hash) {
+    return bits == 0 ? 0 : (hash - first) << spare >> (64 - bits);
+  };
   std::vector<std::size_t> starts((std::size_t{1} << bits) + 1);
   for (const std::uint64_t hash : hashes_) ++starts[bucket_of(hash) + 1];
   for (std::size_t i = 1; i < starts.size(); ++i) starts[i] += starts[i - 1];
   std::vector<Place> places(size());
   auto next = starts;
-  for (std::size_t i = 0; i < size(); ++i) places[next[bucket_of(hashes_[i])]++] = {hashes_[i], i, false};
+  for (std::size_t i = 0; i < size(); ++i)
+    places[next[bucket_of(hashes_[i])]++] = {hashes_[i], i, false};
   for (std::size_t b = 0; b + 1 < starts.size(); ++b) {
-    std::sort(places.data() + starts[b], places.data() + starts[b + 1], [this](const Place& x, const Place& y) { return compare_units(x, y) < 0; });
+    std::sort(places.data() + starts[b], places.data() + starts[b + 1],
+              [this](const Place& x, const Place& y) { return compare_units(x, y) < 0; });
   }
   return places;
 }
@@ -104,9 +123,11 @@ void UnitRows::bound(std::vector<Place>& places) const {
   for (std::size_t start = 0; start < places.size();) {
     const Place unit = places[start];
     rows.clear();
-    for (; start < places.size() && compare_units(places[start], unit) == 0; ++start) rows.emplace_back(0, places[start].row);
+    for (; start < places.size() && compare_units(places[start], unit) == 0; ++start)
+      rows.emplace_back(0, places[start].row);
     if (rows.size() > 1) {
-      for (auto& [place, i] : rows) place = fold(hash_of(row(i)) ^ unit.hash, 0xd1342543de82ef95U ^ key_.seed[1]);
+      for (auto& [place, i] : rows)
+        place = fold(hash_of(row(i)) ^ unit.hash, 0xd1342543de82ef95U ^ key_.seed[1]);
       std::sort(rows.begin(), rows.end(), [this](const auto& x, const auto& y) {
         if (x.first != y.first) return x.first < y.first;
         const auto one = row(x.second);
@@ -162,7 +183,8 @@ std::optional<std::uint64_t> UnitRows::middle() const {
 void UnitRows::take_rows(const RowCallback& take) {
   const auto places = ordered();
   for (std::size_t i = 0; i < places.size(); ++i) {
-    for (std::int64_t k = count(places[i].row); k > 0; --k) take(places[i].is_first, row(places[i].row));
+    for (std::int64_t k = count(places[i].row); k > 0; --k)
+      take(places[i].is_first, row(places[i].row));
   }
   clear();
 }

@@ -64,13 +64,17 @@ class UnitRows {
   // codes, hash, and name or count, and a quarter more for the free room of growing vectors
   [[nodiscard]] std::size_t bytes_a_row() const { return 5 * (2 * width_ + 16) / 4; }
   [[nodiscard]] std::size_t size() const { return hashes_.size(); }
-  [[nodiscard]] std::span<const std::int16_t> row(std::size_t i) const { return {codes_.data() + i * width_, width_}; }
+  [[nodiscard]] std::span<const std::int16_t> row(std::size_t i) const {
+    return {codes_.data() + i * width_, width_};
+  }
   [[nodiscard]] std::string_view name(std::size_t i) const;
   [[nodiscard]] int compare_units(const Place& a, const Place& b) const;
   [[nodiscard]] std::vector<Place> by_hash() const;
   [[nodiscard]] std::vector<Place> ordered() const;
   void bound(std::vector<Place>& places) const;
-  [[nodiscard]] std::int64_t count(std::size_t i) const { return unit_ == Unit::row && names_.size() > 0 ? names_[i] : 1; }
+  [[nodiscard]] std::int64_t count(std::size_t i) const {
+    return unit_ == Unit::row && names_.size() > 0 ? names_[i] : 1;
+  }
 
   std::size_t width_;
   Unit unit_;

@@ -36,7 +36,8 @@ bool take_date(std::string_view& text) {
   const int day = take(text, 2);
   const bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
   constexpr std::array<int, 12> lengths{31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-  return day >= 1 && day <= lengths[static_cast<std::size_t>(month - 1)] + (month == 2 && leap ? 1 : 0);
+  return day >= 1 &&
+         day <= lengths[static_cast<std::size_t>(month - 1)] + (month == 2 && leap ? 1 : 0);
 }
 
 }  // namespace

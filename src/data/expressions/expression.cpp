@@ -16,7 +16,8 @@ namespace expression {
 namespace {
 
 void collect(const Node& node, std::vector<std::string>& names) {
-  if (node.op == Op::column && std::find(names.begin(), names.end(), node.name) == names.end()) names.push_back(node.name);
+  if (node.op == Op::column && std::find(names.begin(), names.end(), node.name) == names.end())
+    names.push_back(node.name);
   for (const Pointer& input : node.inputs) collect(*input, names);
 }
 
@@ -24,8 +25,11 @@ void collect(const Node& node, std::vector<std::string>& names) {
 
 void Source::fail(std::size_t at, const std::string& what) const {
   const std::string_view before = text_.substr(0, at);
-  const auto begins_character = [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; };
-  throw ParseError(what, 1 + static_cast<std::size_t>(std::count_if(before.begin(), before.end(), begins_character)));
+  const auto begins_character = [](char c) {
+    return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
+  };
+  throw ParseError(what, 1 + static_cast<std::size_t>(
+                                 std::count_if(before.begin(), before.end(), begins_character)));
 }
 
 std::string lower(std::string_view word) {

@@ -12,8 +12,10 @@ namespace sotto::expression {
 // Return the index in `columns` of a name: find_exactly() of one in double quotes, find_column() of
 // one without, whose case may differ if that leaves one column. Throw ParseError with the most
 // similar column at byte `at`.
-std::size_t find_exactly(const Source& source, std::size_t at, const std::string& name, const std::vector<Column>& columns);
-std::size_t find_column(const Source& source, std::size_t at, const std::string& name, const std::vector<Column>& columns);
+std::size_t find_exactly(const Source& source, std::size_t at, const std::string& name,
+                         const std::vector<Column>& columns);
+std::size_t find_column(const Source& source, std::size_t at, const std::string& name,
+                        const std::vector<Column>& columns);
 
 // Whether the word belongs to SQL, but not to the language.
 bool is_foreign(const std::string& lower_case_word);

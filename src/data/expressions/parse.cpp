@@ -25,17 +25,26 @@ namespace {
 
 constexpr int most_parentheses = 200;  // nested in each other
 
-constexpr std::array<std::pair<std::string_view, Op>, 6> comparisons{
-    {{"=", Op::equal}, {"<>", Op::not_equal}, {"<", Op::less}, {"<=", Op::less_equal}, {">", Op::greater}, {">=", Op::greater_equal}}};
-constexpr std::array<std::pair<std::string_view, Op>, 5> functions{
-    {{"coalesce", Op::coalesce}, {"least", Op::least}, {"greatest", Op::greatest}, {"floor", Op::floor}, {"abs", Op::abs}}};
+constexpr std::array<std::pair<std::string_view, Op>, 6> comparisons{{{"=", Op::equal},
+                                                                      {"<>", Op::not_equal},
+                                                                      {"<", Op::less},
+                                                                      {"<=", Op::less_equal},
+                                                                      {">", Op::greater},
+                                                                      {">=", Op::greater_equal}}};
+constexpr std::array<std::pair<std::string_view, Op>, 5> functions{{{"coalesce", Op::coalesce},
+                                                                    {"least", Op::least},
+                                                                    {"greatest", Op::greatest},
+                                                                    {"floor", Op::floor},
+                                                                    {"abs", Op::abs}}};
 
 class Parser {
  public:
-  Parser(const Source& source, const std::vector<Column>& columns) : source_(source), columns_(columns), tokens_(tokens(source)) {}
+  Parser(const Source& source, const std::vector<Column>& columns)
+      : source_(source), columns_(columns), tokens_(tokens(source)) {}
 
   Pointer parse() {
-    if (here().kind == Kind::end) fail("the expression is empty: expected a value, such as age >= 18");
+    if (here().kind == Kind::end)
+      fail("the expression is empty: expected a value, such as age >= 18");
     Pointer all = expression();
     if (here().kind != Kind::end) unexpected("an operator or the end");
     return all;
@@ -43,8 +52,12 @@ class Parser {
 
  private:
   // --- tokens ---
-  [[nodiscard]] const Token& here(std::size_t ahead = 0) const { return tokens_[std::min(next_ + ahead, tokens_.size() - 1)]; }
-  [[nodiscard]] bool is_word(std::string_view word, std::size_t ahead = 0) const { return here(ahead).word == word && !word.empty(); }
+  [[nodiscard]] const Token& here(std::size_t ahead = 0) const {
+    return tokens_[std::min(next_ + ahead, tokens_.size() - 1)];
+  }
+  [[nodiscard]] bool is_word(std::string_view word, std::size_t ahead = 0) const {
+    return here(ahead).word == word && !word.empty();
+  }
   [[nodiscard]] bool is_symbol(std::string_view symbol, std::size_t ahead = 0) const {
     return here(ahead).kind == Kind::symbol && here(ahead).text == symbol;
   }
@@ -61,7 +74,9 @@ class Parser {
   [[noreturn]] void fail(const std::string& what) const { source_.fail(here().at, what); }
   [[noreturn]] void unexpected(const std::string& wanted) const {
     if (const std::string advice = advice_on(here().word); !advice.empty()) fail(advice);
-    const std::string actual = here().kind == Kind::end ? "the end" : here().kind == Kind::text ? "a text" : "'" + here().text + "'";
+    const std::string actual = here().kind == Kind::end    ? "the end"
+                               : here().kind == Kind::text ? "a text"
+                                                           : "'" + here().text + "'";
     fail("expected " + wanted + ", found " + actual);
   }
   void expect_word(const char* word, const char* upper_case) {
@@ -84,7 +99,8 @@ class Parser {
   // --- grammar ---
   Pointer expression() {
     const Nesting nesting(*this);
-    return chain("or", Op::either, [this] { return chain("and", Op::both, [this] { return negation(); }); });
+    return chain("or", Op::either,
+                 [this] { return chain("and", Op::both, [this] { return negation(); }); });
   }
 
   template <class Term>
@@ -109,7 +125,8 @@ class Parser {
     const std::size_t before = next_;
     Pointer result = comparison_after(std::move(left));
     const bool again = is_word("is") || is_word("in") || is_word("between") || is_word("not");
-    if (next_ != before && (again || compares())) fail("one comparison at a time: put the first in parentheses, or join two by AND");
+    if (next_ != before && (again || compares()))
+      fail("one comparison at a time: put the first in parentheses, or join two by AND");
     return result;
   }
 
@@ -124,12 +141,14 @@ class Parser {
     const std::size_t at = here().at;
     for (const auto& [symbol, op] : comparisons) {
       if (!take_symbol(symbol)) continue;
-      if (is_word("null")) fail("a comparison with NULL is never true: write IS NULL or IS NOT NULL");
+      if (is_word("null"))
+        fail("a comparison with NULL is never true: write IS NULL or IS NOT NULL");
       return comparison(source_, at, op, {std::move(left), sum()});
     }
     if (take_word("is")) {
       const bool negative = take_word("not");
-      if (!take_word("null")) fail("expected NULL or NOT NULL after IS; to test a boolean write it, or NOT and it");
+      if (!take_word("null"))
+        fail("expected NULL or NOT NULL after IS; to test a boolean write it, or NOT and it");
       return negative_of(at, negative, logic(source_, at, Op::is_null, {std::move(left)}));
     }
     const bool negative = is_word("not") && (is_word("in", 1) || is_word("between", 1));
@@ -141,7 +160,9 @@ class Parser {
     if (take_word("between")) {
       Pointer least = sum();
       expect_word("and", "AND, as in BETWEEN 1 AND 5");
-      return negative_of(at, negative, comparison(source_, at, Op::between, {std::move(left), std::move(least), sum()}));
+      return negative_of(
+          at, negative,
+          comparison(source_, at, Op::between, {std::move(left), std::move(least), sum()}));
     }
     return left;
   }
@@ -204,7 +225,9 @@ class Parser {
       case Kind::integer:
       case Kind::real: return number(false);
       case Kind::text: ++next_; return literal_node(Type::text, token.text);
-      case Kind::quoted: ++next_; return column_node(columns_[find_exactly(source_, token.at, token.text, columns_)]);
+      case Kind::quoted:
+        ++next_;
+        return column_node(columns_[find_exactly(source_, token.at, token.text, columns_)]);
       case Kind::word: return word(token);
       default: break;
     }
@@ -221,11 +244,16 @@ class Parser {
       ++next_;
       return literal_node(Type::boolean, token.word == "true");
     }
-    if (token.word == "null") fail("NULL is allowed as a result of CASE and in TRY_CAST(NULL AS integer); to test for it write IS NULL");
+    if (token.word == "null")
+      fail(
+          "NULL is allowed as a result of CASE and in TRY_CAST(NULL AS integer); to test for it "
+          "write IS NULL");
     if (token.word == "case") return cases();
-    if ((token.word == "date" || token.word == "timestamp") && here(1).kind == Kind::text) return moment();
+    if ((token.word == "date" || token.word == "timestamp") && here(1).kind == Kind::text)
+      return moment();
     if (is_symbol("(", 1)) return function_call(token);
-    if (is_reserved(token.word) && !(is_foreign(token.word) && has_column(token.text))) unexpected("a value");
+    if (is_reserved(token.word) && !(is_foreign(token.word) && has_column(token.text)))
+      unexpected("a value");
     ++next_;
     return column_node(columns_[find_column(source_, token.at, token.text, columns_)]);
   }
@@ -296,12 +324,14 @@ class Parser {
   }
 
   Pointer result() {
-    const bool alone = is_word("null") && (is_word("when", 1) || is_word("else", 1) || is_word("end", 1));
+    const bool alone =
+        is_word("null") && (is_word("when", 1) || is_word("else", 1) || is_word("end", 1));
     return alone ? null() : expression();
   }
 
   [[nodiscard]] bool has_column(const std::string& name) const {
-    return std::any_of(columns_.begin(), columns_.end(), [&](const Column& column) { return column.name == name; });
+    return std::any_of(columns_.begin(), columns_.end(),
+                       [&](const Column& column) { return column.name == name; });
   }
 
   // --- constants ---
@@ -312,7 +342,9 @@ class Parser {
     if (token.kind == Kind::integer) {
       std::int64_t value = 0;
       if (std::from_chars(text.data(), text.data() + text.size(), value).ec != std::errc{}) {
-        source_.fail(token.at, "an integer lies between -9223372036854775808 and 9223372036854775807; a real has a point, as in 1.0");
+        source_.fail(token.at,
+                     "an integer lies between -9223372036854775808 and 9223372036854775807; a real "
+                     "has a point, as in 1.0");
       }
       return literal_node(Type::integer, value);
     }
@@ -329,10 +361,13 @@ class Parser {
   Pointer moment() {
     const bool is_date = here().word == "date";
     const Token& text = here(1);
-    const std::string canonical = is_date ? canonical_date(text.text) : canonical_timestamp(text.text);
+    const std::string canonical =
+        is_date ? canonical_date(text.text) : canonical_timestamp(text.text);
     if (canonical.empty()) {
-      source_.fail(text.at, is_date ? "not a date: write DATE '2026-01-31', with a year from 0001 to 9999"
-                                    : "not a timestamp: write TIMESTAMP '2026-01-31 23:59:59', with a year from 0001 to 9999");
+      source_.fail(text.at,
+                   is_date ? "not a date: write DATE '2026-01-31', with a year from 0001 to 9999"
+                           : "not a timestamp: write TIMESTAMP '2026-01-31 23:59:59', with a year "
+                             "from 0001 to 9999");
     }
     next_ += 2;
     return literal_node(is_date ? Type::date : Type::timestamp, canonical);
@@ -349,7 +384,9 @@ class Parser {
 
 Pointer parse(const Source& source, const std::vector<Column>& columns) {
   Pointer all = Parser(source, columns).parse();
-  if (print(*all).size() > most_bytes) source.fail(0, "the expression has more than " + std::to_string(most_bytes) + " bytes in its canonical form");
+  if (print(*all).size() > most_bytes)
+    source.fail(0, "the expression has more than " + std::to_string(most_bytes) +
+                       " bytes in its canonical form");
   return all;
 }
 

@@ -2,19 +2,31 @@
 #include <algorithm>
 #include <string_view>
 
-#include "data/expressions/tree.hpp"
 #include "data/expressions/quoting.hpp"
+#include "data/expressions/tree.hpp"
 
 namespace sotto::expression {
 namespace {
 
 // How tightly an operation binds, from OR to expressions that never need parentheses.
-enum Level { level_or = 1, level_and, level_not, level_comparison, level_sum, level_product, level_sign, level_primary };
+enum Level {
+  level_or = 1,
+  level_and,
+  level_not,
+  level_comparison,
+  level_sum,
+  level_product,
+  level_sign,
+  level_primary
+};
 
 bool is_plain(std::string_view name) {
-  const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+  const auto letter = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+  };
   const auto digit = [](char c) { return c >= '0' && c <= '9'; };
-  return !name.empty() && letter(name.front()) && std::all_of(name.begin(), name.end(), [&](char c) { return letter(c) || digit(c); }) &&
+  return !name.empty() && letter(name.front()) &&
+         std::all_of(name.begin(), name.end(), [&](char c) { return letter(c) || digit(c); }) &&
          !is_reserved(lower(name));
 }
 
@@ -30,7 +42,9 @@ std::string constant(const Node& node) {
   return "";
 }
 
-bool is_constant_number(const Node& node) { return node.op == Op::literal && (node.type == Type::integer || node.type == Type::real); }
+bool is_constant_number(const Node& node) {
+  return node.op == Op::literal && (node.type == Type::integer || node.type == Type::real);
+}
 
 Level level_of(const Node& node) {
   switch (node.op) {
@@ -39,7 +53,8 @@ Level level_of(const Node& node) {
     case Op::both: return level_and;
     case Op::negation: {
       const Op inner = node.inputs[0]->op;
-      return inner == Op::is_null || inner == Op::in || inner == Op::between ? level_comparison : level_not;
+      return inner == Op::is_null || inner == Op::in || inner == Op::between ? level_comparison
+                                                                             : level_not;
     }
     case Op::equal:
     case Op::not_equal:
@@ -55,16 +70,20 @@ Level level_of(const Node& node) {
     case Op::multiply:
     case Op::divide: return level_product;
     case Op::negate: return level_sign;
-    case Op::literal: return is_constant_number(node) && constant(node).front() == '-' ? level_sign : level_primary;
+    case Op::literal:
+      return is_constant_number(node) && constant(node).front() == '-' ? level_sign : level_primary;
     default: return level_primary;
   }
 }
 
-std::string at_least(Level level, const Node& node) { return level_of(node) >= level ? print(node) : "(" + print(node) + ")"; }
+std::string at_least(Level level, const Node& node) {
+  return level_of(node) >= level ? print(node) : "(" + print(node) + ")";
+}
 
 std::string list(const Node& node, std::size_t first, const char* separator, Level level) {
   std::string out;
-  for (std::size_t i = first; i < node.inputs.size(); ++i) out += (i == first ? "" : separator) + at_least(level, *node.inputs[i]);
+  for (std::size_t i = first; i < node.inputs.size(); ++i)
+    out += (i == first ? "" : separator) + at_least(level, *node.inputs[i]);
   return out;
 }
 
@@ -76,7 +95,8 @@ std::string infix(const Node& node, const char* sign, Level left, Level right) {
 std::string test(const Node& node, bool is_negated) {
   const std::string what = at_least(level_sum, *node.inputs[0]);
   if (node.op == Op::is_null) return what + (is_negated ? " IS NOT NULL" : " IS NULL");
-  if (node.op == Op::in) return what + (is_negated ? " NOT IN (" : " IN (") + list(node, 1, ", ", level_or) + ")";
+  if (node.op == Op::in)
+    return what + (is_negated ? " NOT IN (" : " IN (") + list(node, 1, ", ", level_or) + ")";
   return what + (is_negated ? " NOT BETWEEN " : " BETWEEN ") + list(node, 1, " AND ", level_sum);
 }
 
@@ -84,7 +104,8 @@ std::string cases(const Node& node) {
   std::string out = "CASE";
   std::size_t i = 0;
   if (node.op == Op::simple_case) out += " " + print(*node.inputs[i++]);
-  for (; i + 1 < node.inputs.size(); i += 2) out += " WHEN " + print(*node.inputs[i]) + " THEN " + print(*node.inputs[i + 1]);
+  for (; i + 1 < node.inputs.size(); i += 2)
+    out += " WHEN " + print(*node.inputs[i]) + " THEN " + print(*node.inputs[i + 1]);
   if (i < node.inputs.size()) out += " ELSE " + print(*node.inputs[i]);
   return out + " END";
 }
@@ -98,7 +119,9 @@ std::string print(const Node& node) {
     case Op::literal: return constant(node);
     case Op::column: return is_plain(node.name) ? node.name : data_detail::enclosed(node.name, '"');
     case Op::widen: return print(input());
-    case Op::negate: return is_constant_number(input()) ? "-(" + print(input()) + ")" : "-" + at_least(level_primary, input());
+    case Op::negate:
+      return is_constant_number(input()) ? "-(" + print(input()) + ")"
+                                         : "-" + at_least(level_primary, input());
     case Op::add: return infix(node, "+", level_sum, level_product);
     case Op::subtract: return infix(node, "-", level_sum, level_product);
     case Op::multiply: return infix(node, "*", level_product, level_sign);
@@ -111,7 +134,9 @@ std::string print(const Node& node) {
     case Op::greater_equal: return infix(node, ">=", level_sum, level_sum);
     case Op::both: return list(node, 0, " AND ", level_not);
     case Op::either: return list(node, 0, " OR ", level_and);
-    case Op::negation: return level_of(node) == level_comparison ? test(input(), true) : "NOT " + at_least(level_not, input());
+    case Op::negation:
+      return level_of(node) == level_comparison ? test(input(), true)
+                                                : "NOT " + at_least(level_not, input());
     case Op::is_null:
     case Op::in:
     case Op::between: return test(node, false);

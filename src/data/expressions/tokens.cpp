@@ -12,7 +12,8 @@ namespace sotto::expression {
 namespace {
 
 constexpr std::array<std::pair<std::string_view, const char*>, 15> unsupported{{
-    {"--", "comments are not allowed in an expression; to subtract a negative number write a - (-1)"},
+    {"--",
+     "comments are not allowed in an expression; to subtract a negative number write a - (-1)"},
     {"/*", "comments are not allowed in an expression"},
     {";", "write one expression, without ';'"},
     {"::", "write TRY_CAST(x AS integer): a cast that fails is NULL"},
@@ -29,12 +30,22 @@ constexpr std::array<std::pair<std::string_view, const char*>, 15> unsupported{{
     {".", "write the name of the column without a table"},
 }};
 // Operators of other languages, each with its equivalent here.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 8> replaced{
-    {{"&&", "AND"}, {"||", "OR"}, {"===", "="}, {"==", "="}, {"=>", ">="}, {"=<", "<="}, {"&", "AND"}, {"|", "OR"}}};
-constexpr std::array<std::string_view, 13> symbols{"<>", "!=", "<=", ">=", "(", ")", ",", "+", "-", "*", "/", "<", ">"};
+constexpr std::array<std::pair<std::string_view, std::string_view>, 8> replaced{{{"&&", "AND"},
+                                                                                 {"||", "OR"},
+                                                                                 {"===", "="},
+                                                                                 {"==", "="},
+                                                                                 {"=>", ">="},
+                                                                                 {"=<", "<="},
+                                                                                 {"&", "AND"},
+                                                                                 {"|", "OR"}}};
+constexpr std::array<std::string_view, 13> symbols{"<>", "!=", "<=", ">=", "(", ")", ",",
+                                                   "+",  "-",  "*",  "/",  "<", ">"};
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool starts_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || static_cast<unsigned char>(c) >= 0x80; }
+bool starts_word(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
+         static_cast<unsigned char>(c) >= 0x80;
+}
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
 class Lexer {
@@ -51,8 +62,12 @@ class Lexer {
   }
 
  private:
-  [[nodiscard]] char peek(std::size_t ahead = 0) const { return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0'; }
-  Token since(std::size_t start, Kind kind) { return {kind, std::string(text_.substr(start, at_ - start)), "", start}; }
+  [[nodiscard]] char peek(std::size_t ahead = 0) const {
+    return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0';
+  }
+  Token since(std::size_t start, Kind kind) {
+    return {kind, std::string(text_.substr(start, at_ - start)), "", start};
+  }
 
   Token next() {
     const std::size_t start = at_;
@@ -83,8 +98,9 @@ class Lexer {
       ++at_;
       return {Kind::symbol, "=", "", start};
     }
-    source_.fail(start,
-                 std::isprint(static_cast<unsigned char>(c)) != 0 ? std::string("'") + c + "' is not allowed in an expression" : "a character that is not allowed in an expression");
+    source_.fail(start, std::isprint(static_cast<unsigned char>(c)) != 0
+                            ? std::string("'") + c + "' is not allowed in an expression"
+                            : "a character that is not allowed in an expression");
   }
 
   // Returns the whole text with `meant` in place of each `sign` that is outside quotes.
@@ -96,7 +112,8 @@ class Lexer {
       if (quote == '\0' && text_.substr(i).starts_with(sign)) {
         const bool is_word = starts_word(meant.front());
         i += sign.size() - 1;
-        whole += (is_word && !whole.ends_with(' ') ? " " : "") + std::string(meant) + (is_word && !text_.substr(i + 1).starts_with(' ') ? " " : "");
+        whole += (is_word && !whole.ends_with(' ') ? " " : "") + std::string(meant) +
+                 (is_word && !text_.substr(i + 1).starts_with(' ') ? " " : "");
         continue;
       }
       if (quote == '\0' && (c == '\'' || c == '"')) {
@@ -108,7 +125,8 @@ class Lexer {
     }
     return whole;
   }
-  [[noreturn]] void fail_other(std::size_t at, std::string_view sign, std::string_view meant) const {
+  [[noreturn]] void fail_other(std::size_t at, std::string_view sign,
+                               std::string_view meant) const {
     constexpr std::size_t most = 120;  // bytes of a message
     const std::string what = "write " + std::string(meant) + " for " + std::string(sign);
     source_.fail(at, text_.size() <= most ? what + ": " + corrected(sign, meant) : what);
@@ -129,7 +147,8 @@ class Lexer {
       at_ += 1 + sign;
       while (is_digit(peek())) ++at_;
     }
-    if (starts_word(peek()) || peek() == '.') source_.fail(start, "a letter or a second point follows a number: write 1.5 or 2e-3");
+    if (starts_word(peek()) || peek() == '.')
+      source_.fail(start, "a letter or a second point follows a number: write 1.5 or 2e-3");
     return since(start, kind);
   }
 
@@ -158,8 +177,10 @@ class Lexer {
 }  // namespace
 
 std::vector<Token> tokens(const Source& source) {
-  if (source.text().size() > most_bytes) source.fail(most_bytes, "an expression has at most " + std::to_string(most_bytes) + " bytes");
-  if (!data_detail::is_text(source.text())) source.fail(0, "the expression must be valid UTF-8 without zero bytes");
+  if (source.text().size() > most_bytes)
+    source.fail(most_bytes, "an expression has at most " + std::to_string(most_bytes) + " bytes");
+  if (!data_detail::is_text(source.text()))
+    source.fail(0, "the expression must be valid UTF-8 without zero bytes");
   return Lexer(source).all();
 }
 

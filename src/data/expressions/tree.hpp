@@ -55,7 +55,8 @@ struct Expression::Node {
   Value value;
   std::string name;
   std::size_t height = 1;
-  std::size_t size = 1;  // of the engine's tree, in which the operand of BETWEEN, IN and CASE is copied
+  std::size_t size =
+      1;  // of the engine's tree, in which the operand of BETWEEN, IN and CASE is copied
 };
 
 namespace expression {
@@ -92,10 +93,13 @@ Pointer literal_node(Type type, Value value);
 Pointer column_node(const Column& column);
 Pointer arithmetic(const Source& source, std::size_t at, Op op, Pointer left, Pointer right);
 Pointer negated(const Source& source, std::size_t at, Pointer input);
-Pointer comparison(const Source& source, std::size_t at, Op op, std::vector<Pointer> inputs);  // also IN and BETWEEN
-Pointer logic(const Source& source, std::size_t at, Op op, std::vector<Pointer> inputs);       // AND, OR, NOT, IS NULL
-Pointer choice(const Source& source, std::size_t at, Op op, std::vector<Pointer> inputs);      // CASE
-Pointer call(const Source& source, std::size_t at, Op op, std::vector<Pointer> inputs);        // COALESCE, LEAST, GREATEST, floor, abs
+Pointer comparison(const Source& source, std::size_t at, Op op,
+                   std::vector<Pointer> inputs);  // also IN and BETWEEN
+Pointer logic(const Source& source, std::size_t at, Op op,
+              std::vector<Pointer> inputs);  // AND, OR, NOT, IS NULL
+Pointer choice(const Source& source, std::size_t at, Op op, std::vector<Pointer> inputs);  // CASE
+Pointer call(const Source& source, std::size_t at, Op op,
+             std::vector<Pointer> inputs);  // COALESCE, LEAST, GREATEST, floor, abs
 Pointer extraction(const Source& source, std::size_t at, const std::string& part, Pointer input);
 Pointer cast(const Source& source, std::size_t at, Pointer input, Type type);
 Pointer null_node(Type type);

@@ -21,7 +21,9 @@ class File {
   /// Reads the bytes from `offset` on. Returns how many: fewer than `size` only at the end of the
   /// file. Throws EngineError.
   std::size_t read(std::uint64_t offset, char* bytes, std::size_t size) const;
-  [[nodiscard]] std::uint64_t size() const { return static_cast<std::uint64_t>(at_opening_.st_size); }
+  [[nodiscard]] std::uint64_t size() const {
+    return static_cast<std::uint64_t>(at_opening_.st_size);
+  }
   /// Returns a path that opens this very file again, whatever is at its old path.
   [[nodiscard]] std::string path_again() const;
   /// Throws EngineError if the file has changed since it was opened.

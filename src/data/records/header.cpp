@@ -14,7 +14,9 @@ constexpr const char* of_blanks = "starts or ends with a blank";
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 // Each byte beyond ASCII counts as a letter.
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || static_cast<unsigned char>(c) >= 0x80; }
+bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || static_cast<unsigned char>(c) >= 0x80;
+}
 
 std::string lower_case(std::string_view text) {
   std::string lower;
@@ -35,13 +37,15 @@ std::string shape_of(std::string_view text) {
 
 // Returns why a name looks like a value without a look at the data; empty if it does not.
 std::string reason(std::string_view name) {
-  constexpr std::array<std::string_view, 10> words{"true", "false", "yes", "no", "na", "n/a", "nan", "null", "none", "nil"};
+  constexpr std::array<std::string_view, 10> words{"true", "false", "yes",  "no",   "na",
+                                                   "n/a",  "nan",   "null", "none", "nil"};
   if (name.empty()) return "is empty";
   if (!is_text(name)) return "is not UTF-8";
   const auto type = type_of(RawField{name, false}, {});
   if (type == Type::integer || type == Type::real) return "is a number";
   if (type == Type::date || type == Type::timestamp) return "is a date";
-  if (std::find(words.begin(), words.end(), lower_case(name)) != words.end()) return "is a value rather than a name";
+  if (std::find(words.begin(), words.end(), lower_case(name)) != words.end())
+    return "is a value rather than a name";
   if (std::none_of(name.begin(), name.end(), is_letter)) return "has no letter";
   const auto start = name.find_first_not_of("+-$ (");
   if (is_digit(name[start == std::string_view::npos ? 0 : start])) return "starts with a digit";

@@ -1,8 +1,8 @@
 // Parses records of JSON: objects whose members are the columns.
 #include <algorithm>
 
-#include "data/records/records.hpp"
 #include "core/api/json.hpp"
+#include "data/records/records.hpp"
 #include "data/text/utf8.hpp"
 
 namespace sotto::data_detail {
@@ -10,8 +10,10 @@ namespace {
 
 bool is_null(const Json& value, const ValueFormat& format) {
   if (!value.is_string()) return value.is_null();
-  const std::string_view text = format.trim ? trimmed(value.text()) : std::string_view(value.text());
-  return std::find(format.null_text.begin(), format.null_text.end(), text) != format.null_text.end();
+  const std::string_view text =
+      format.trim ? trimmed(value.text()) : std::string_view(value.text());
+  return std::find(format.null_text.begin(), format.null_text.end(), text) !=
+         format.null_text.end();
 }
 
 std::optional<Scalar> parse_value(const Json& value, Type type, const ValueFormat& format) {
@@ -40,7 +42,9 @@ std::optional<Scalar> parse_value(const Json& value, Type type, const ValueForma
 
 }  // namespace
 
-std::optional<std::vector<std::optional<Scalar>>> parse_object(std::string_view text, const std::vector<Column>& columns, const ValueFormat& format) {
+std::optional<std::vector<std::optional<Scalar>>> parse_object(std::string_view text,
+                                                               const std::vector<Column>& columns,
+                                                               const ValueFormat& format) {
   const auto object = Json::try_parse(text);
   if (!object || !object->is_object()) return {};
   std::vector<std::optional<Scalar>> values;
@@ -52,7 +56,8 @@ std::optional<std::vector<std::optional<Scalar>>> parse_object(std::string_view 
   return values;
 }
 
-std::optional<std::vector<NamedType>> types_of_object(std::string_view text, const std::vector<std::string>& null_text) {
+std::optional<std::vector<NamedType>> types_of_object(std::string_view text,
+                                                      const std::vector<std::string>& null_text) {
   const auto object = Json::try_parse(text);
   if (!object || !object->is_object()) return {};
   std::vector<NamedType> types;

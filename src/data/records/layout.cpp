@@ -33,7 +33,8 @@ class Bytes {
   /// Moves to the next c. Returns false if there is none.
   bool find(char c) {
     while (more()) {
-      const auto* match = static_cast<const char*>(std::memchr(buffer_.data() + at_, c, end_ - at_));
+      const auto* match =
+          static_cast<const char*>(std::memchr(buffer_.data() + at_, c, end_ - at_));
       if (match != nullptr) {
         move_to(static_cast<std::size_t>(match - buffer_.data()));
         return true;
@@ -47,7 +48,8 @@ class Bytes {
   bool pass_quoted() {
     bool crossed = false;
     while (more()) {
-      const auto* quote = static_cast<const char*>(std::memchr(buffer_.data() + at_, '"', end_ - at_));
+      const auto* quote =
+          static_cast<const char*>(std::memchr(buffer_.data() + at_, '"', end_ - at_));
       const auto end = quote == nullptr ? end_ : static_cast<std::size_t>(quote - buffer_.data());
       crossed = crossed || std::memchr(buffer_.data() + at_, '\n', end - at_) != nullptr;
       move_to(end);
@@ -75,33 +77,40 @@ std::string line_of(const File& file, std::uint64_t place) {
   std::uint64_t lines = 1;
   for (std::uint64_t at = 0; at < place; at += step) {
     const auto count = file.read(at, buffer.data(), std::min<std::uint64_t>(step, place - at));
-    lines += static_cast<std::uint64_t>(std::count(buffer.begin(), buffer.begin() + static_cast<std::ptrdiff_t>(count), '\n'));
+    lines += static_cast<std::uint64_t>(
+        std::count(buffer.begin(), buffer.begin() + static_cast<std::ptrdiff_t>(count), '\n'));
   }
   return "line " + std::to_string(lines);
 }
 
 // Line numbers depend on the data: only the detail, which the curator alone sees, has one.
 [[noreturn]] void refuse(const std::string& what, const std::string& detail) {
-  throw EngineError("the file of data does not match its declaration, and nothing was charged: " + what, detail);
+  throw EngineError(
+      "the file of data does not match its declaration, and nothing was charged: " + what, detail);
 }
 
 void require_plain(const File& file) {
   char start[6] = {};
   file.read(0, start, sizeof start);
   const std::string_view bytes(start, sizeof start);
-  for (const std::string_view mark :
-       {std::string_view("\x1f\x8b"), std::string_view("PK\x03\x04"), std::string_view("\x28\xb5\x2f\xfd"), std::string_view("BZh"),
-        std::string_view("\xfd"
-                         "7zXZ")}) {
-    if (bytes.starts_with(mark)) throw InvalidValue("the file of data is compressed: unpack it first, such as by gunzip");
+  for (const std::string_view mark : {std::string_view("\x1f\x8b"), std::string_view("PK\x03\x04"),
+                                      std::string_view("\x28\xb5\x2f\xfd"), std::string_view("BZh"),
+                                      std::string_view("\xfd"
+                                                       "7zXZ")}) {
+    if (bytes.starts_with(mark))
+      throw InvalidValue("the file of data is compressed: unpack it first, such as by gunzip");
   }
 }
 
 char separator_of(const FileSource& source, Format format) {
   if (source.delimiter.empty()) return format == Format::tsv ? '\t' : ',';
   const char c = source.delimiter.front();
-  const bool is_one = source.delimiter.size() == 1 && c != '"' && c != '\n' && c != '\r' && c != '\0' && static_cast<unsigned char>(c) < 0x80;
-  if (!is_one) throw InvalidValue("`delimiter` must be one ASCII character, such as \";\", and neither a quote nor a line end");
+  const bool is_one = source.delimiter.size() == 1 && c != '"' && c != '\n' && c != '\r' &&
+                      c != '\0' && static_cast<unsigned char>(c) < 0x80;
+  if (!is_one)
+    throw InvalidValue(
+        "`delimiter` must be one ASCII character, such as \";\", and neither a quote nor a line "
+        "end");
   return c;
 }
 
@@ -109,7 +118,8 @@ void require_no_separators(const FileSource& source) {
   const char* only = " is for separated values: leave it out for JSON";
   if (!source.records.empty()) throw InvalidValue(std::string("`records`") + only);
   if (!source.delimiter.empty()) throw InvalidValue(std::string("`delimiter`") + only);
-  if (!source.names.empty()) throw InvalidValue(std::string("`names`") + only + ", whose records name their columns");
+  if (!source.names.empty())
+    throw InvalidValue(std::string("`names`") + only + ", whose records name their columns");
 }
 
 }  // namespace
@@ -117,7 +127,8 @@ void require_no_separators(const FileSource& source) {
 void require_array(const File& file) {
   Bytes bytes(file);
   const auto refuse_here = [&](const char* why) {
-    refuse("it is not one JSON array from its first to its last byte", line_of(file, bytes.place()) + ": " + why);
+    refuse("it is not one JSON array from its first to its last byte",
+           line_of(file, bytes.place()) + ": " + why);
   };
   std::vector<bool> braces;  // for each open bracket, whether it is a brace
   if (!bytes.find('[')) refuse_here("there is no [");
@@ -156,10 +167,13 @@ Format format_of(const FileSource& source) {
   if (format == ".json-array") return Format::json_array;
   if (format == ".parquet") return Format::parquet;
   for (const char* packed : {".gz", ".zip", ".zst", ".bz2", ".xz"}) {
-    if (format == packed) throw InvalidValue("\"" + source.path.filename().string() + "\" is compressed: unpack it first, such as by gunzip");
+    if (format == packed)
+      throw InvalidValue("\"" + source.path.filename().string() +
+                         "\" is compressed: unpack it first, such as by gunzip");
   }
-  throw InvalidValue("\"" + format.substr(std::min<std::size_t>(1, format.size())) +
-                     "\" is not a format: write csv, tsv, json (one object a line), json-array or parquet");
+  throw InvalidValue(
+      "\"" + format.substr(std::min<std::size_t>(1, format.size())) +
+      "\" is not a format: write csv, tsv, json (one object a line), json-array or parquet");
 }
 
 Quotes find_quotes(const File& file, char separator) {
@@ -220,18 +234,21 @@ RecordFormat record_format_of(const File& file, const FileSource& source) {
   if (source.records == "lines") return records;
   if (!source.records.empty() && source.records != "quoted") {
     throw InvalidValue("`records` = \"" + source.records +
-                       "\" is unknown: write \"lines\" (a quoted field never contains a line end) or \"quoted\" (RFC 4180: it may)");
+                       "\" is unknown: write \"lines\" (a quoted field never contains a line end) "
+                       "or \"quoted\" (RFC 4180: it may)");
   }
   const Quotes quotes = find_quotes(file, records.separator);
   if (source.records == "quoted") {
     records.by_lines = false;
     if (quotes.unsound) {
       refuse("its records are declared \"quoted\", and its quotes do not follow RFC 4180",
-             line_of(file, *quotes.unsound) + ": a quote neither opens nor closes a field, or it is never closed");
+             line_of(file, *quotes.unsound) +
+                 ": a quote neither opens nor closes a field, or it is never closed");
     }
   } else if (quotes.crossing) {
     refuse(
-        "declare how its records end: records = \"lines\" (a quoted field never contains a line end) or records = \"quoted\" (RFC 4180: it may)",
+        "declare how its records end: records = \"lines\" (a quoted field never contains a line "
+        "end) or records = \"quoted\" (RFC 4180: it may)",
         line_of(file, *quotes.crossing) + ": a line ends inside quotes");
   }
   return records;

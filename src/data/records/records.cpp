@@ -27,7 +27,8 @@ std::string_view without_carriage_return(std::string_view line) {
 
 /// Reads one field from `at` on, and moves `at` to the separator or line end after it. Returns
 /// false if the field does not follow RFC 4180 or does not end within the text.
-bool scan_field(std::string_view text, bool last, char separator, std::size_t& at, RawField& field) {
+bool scan_field(std::string_view text, bool last, char separator, std::size_t& at,
+                RawField& field) {
   if (at < text.size() && text[at] == '"') {
     const auto start = ++at;
     for (;; at += 2) {
@@ -37,7 +38,9 @@ bool scan_field(std::string_view text, bool last, char separator, std::size_t& a
     }
     field = {text.substr(start, at - start), true};
     ++at;
-    if (at < text.size() && text[at] == '\r' && (at + 1 < text.size() ? text[at + 1] == '\n' : last)) ++at;
+    if (at < text.size() && text[at] == '\r' &&
+        (at + 1 < text.size() ? text[at + 1] == '\n' : last))
+      ++at;
     return at == text.size() ? last : text[at] == separator || text[at] == '\n';
   }
   const auto start = at;
@@ -68,7 +71,8 @@ void find_positions(Header& header, const std::vector<Column>& columns, const st
   for (const auto& column : columns) {
     const auto it = std::find(header.names.begin(), header.names.end(), column.name);
     if (it == header.names.end()) {
-      throw InvalidValue(what + " has no column \"" + column.name + "\"" + suggestion(column.name, header.names));
+      throw InvalidValue(what + " has no column \"" + column.name + "\"" +
+                         suggestion(column.name, header.names));
     }
     if (std::find(it + 1, header.names.end(), column.name) != header.names.end()) {
       throw InvalidValue(what + " names the column \"" + column.name + "\" twice");
@@ -102,9 +106,12 @@ void scan_record(std::string_view text, bool last, const RecordFormat& format, R
 }
 
 void RecordSkipper::start(const RecordFormat& format) {
-  const bool by_lines = format.layout == Layout::json_lines || (format.layout == Layout::separated && format.by_lines);
+  const bool by_lines = format.layout == Layout::json_lines ||
+                        (format.layout == Layout::separated && format.by_lines);
   *this = {};
-  kind_ = by_lines ? Kind::line : format.layout == Layout::json_array ? Kind::element : Kind::quoted;
+  kind_ = by_lines                              ? Kind::line
+          : format.layout == Layout::json_array ? Kind::element
+                                                : Kind::quoted;
   ended_ = false;
 }
 
@@ -161,7 +168,8 @@ std::size_t RecordSkipper::pass_element(std::string_view text) {
   return text.size();
 }
 
-Header read_header(const File& file, const RecordFormat& format, const std::vector<Column>& columns) {
+Header read_header(const File& file, const RecordFormat& format,
+                   const std::vector<Column>& columns) {
   std::string start(RecordReader::longest_record, '\0');
   start.resize(file.read(0, start.data(), start.size()));
   std::string_view text = start;
@@ -174,8 +182,14 @@ Header read_header(const File& file, const RecordFormat& format, const std::vect
     // the first character decides the form of the file, before any record
     const auto first = text.find_first_not_of(blank);
     const bool is_array = first != std::string_view::npos && text[first] == '[';
-    if (format.layout == Layout::json_lines && is_array) throw InvalidValue("the file of data is one JSON array, not one object a line: write format = \"json-array\"");
-    if (format.layout == Layout::json_array && !is_array) throw InvalidValue("the file of data is not a JSON array: it must start with [. If it has one object a line, write format = \"json\"");
+    if (format.layout == Layout::json_lines && is_array)
+      throw InvalidValue(
+          "the file of data is one JSON array, not one object a line: write format = "
+          "\"json-array\"");
+    if (format.layout == Layout::json_array && !is_array)
+      throw InvalidValue(
+          "the file of data is not a JSON array: it must start with [. If it has one object a "
+          "line, write format = \"json\"");
     if (is_array) {
       require_array(file);
       header.length += first + 1;
@@ -189,18 +203,27 @@ Header read_header(const File& file, const RecordFormat& format, const std::vect
   }
   Record record;
   scan_record(text, start.size() == file.size(), format, record);
-  if (text.empty() || !record.good) throw InvalidValue("the file of data has no header: its first line must name the columns");
+  if (text.empty() || !record.good)
+    throw InvalidValue("the file of data has no header: its first line must name the columns");
   header.length += record.length;
   for (const RawField& field : record.fields) {
     const auto name = parse_scalar(field, Type::text, {no_null_text, format.trim});
-    header.names.push_back(name && std::holds_alternative<std::string>(*name) ? std::get<std::string>(*name) : "");
+    header.names.push_back(
+        name && std::holds_alternative<std::string>(*name) ? std::get<std::string>(*name) : "");
   }
   find_positions(header, columns, "the file's header");
   return header;
 }
 
-RecordReader::RecordReader(const File& file, const RecordFormat& format, const std::vector<Column>& columns, const Header& header, Counters& counters)
-    : file_(file), format_(format), columns_(columns), header_(header), counters_(counters), offset_(header.length) {
+RecordReader::RecordReader(const File& file, const RecordFormat& format,
+                           const std::vector<Column>& columns, const Header& header,
+                           Counters& counters)
+    : file_(file),
+      format_(format),
+      columns_(columns),
+      header_(header),
+      counters_(counters),
+      offset_(header.length) {
   counters_.passes.fetch_add(1, std::memory_order_relaxed);
 }
 
@@ -229,7 +252,8 @@ void RecordReader::skip_record() {
 void RecordReader::cut_separated(std::string_view window, bool last, Batch& batch) {
   scan_record(window, last, format_, record_);
   if (record_.length == 0) return skip_record();
-  const bool blank_line = record_.fields.size() == 1 && record_.fields[0].text.empty() && !record_.fields[0].quoted;
+  const bool blank_line =
+      record_.fields.size() == 1 && record_.fields[0].text.empty() && !record_.fields[0].quoted;
   if (record_.good && record_.fields.size() == header_.names.size() && !blank_line) {
     for (const auto position : header_.positions) batch.add(record_.fields[position]);
   } else if (!record_.good || !blank_line) {
@@ -300,7 +324,8 @@ void RecordReader::append(const Batch& batch, bool flagged, std::vector<Scalar>&
       }
       values = std::move(*object);
     } else {
-      for (std::size_t i = 0; i < width; ++i) values[i] = parse_scalar(batch.field(record * width + i), columns_[i].type, format);
+      for (std::size_t i = 0; i < width; ++i)
+        values[i] = parse_scalar(batch.field(record * width + i), columns_[i].type, format);
     }
     ++records;
     for (std::size_t i = 0; i < width; ++i) unreadable[i] += values[i] ? 0 : 1;
@@ -309,7 +334,8 @@ void RecordReader::append(const Batch& batch, bool flagged, std::vector<Scalar>&
     for (const auto& value : values) rows.emplace_back(!value.has_value());
   }
   counters_.records.fetch_add(records, std::memory_order_relaxed);
-  for (std::size_t i = 0; i < counters_.unreadable.size(); ++i) counters_.unreadable[i].fetch_add(unreadable[i], std::memory_order_relaxed);
+  for (std::size_t i = 0; i < counters_.unreadable.size(); ++i)
+    counters_.unreadable[i].fetch_add(unreadable[i], std::memory_order_relaxed);
 }
 
 std::vector<Scalar> RecordReader::read(std::size_t most, bool flagged) {

@@ -42,7 +42,9 @@ std::optional<Scalar> parse_scalar(const RawField& field, Type type, const Value
 std::optional<Scalar> integer_of(double value);
 /// Parses a JSON object. Returns a value for each column, nullopt for one that cannot be read;
 /// nullopt for the whole if the text is not an object.
-std::optional<std::vector<std::optional<Scalar>>> parse_object(std::string_view text, const std::vector<Column>& columns, const ValueFormat& format);
+std::optional<std::vector<std::optional<Scalar>>> parse_object(std::string_view text,
+                                                               const std::vector<Column>& columns,
+                                                               const ValueFormat& format);
 /// A member of a JSON object with the narrowest type of its value.
 struct NamedType {
   std::string name;
@@ -51,7 +53,8 @@ struct NamedType {
   bool is_nested = false;    ///< it is an array or an object
 };
 /// Returns the members of an object; nullopt if the text is not an object.
-std::optional<std::vector<NamedType>> types_of_object(std::string_view text, const std::vector<std::string>& null_text);
+std::optional<std::vector<NamedType>> types_of_object(std::string_view text,
+                                                      const std::vector<std::string>& null_text);
 /// Returns the narrowest type of a field; nullopt if it is NULL.
 std::optional<Type> type_of(const RawField& field, const std::vector<std::string>& null_text);
 /// Returns the narrowest type that has all values of both.
@@ -76,7 +79,8 @@ struct Header {
 /// Reads the header. Throws InvalidValue if a declared column is absent or appears twice, or if the
 /// file is a JSON array and declared as lines, or the reverse. Throws EngineError for an array that
 /// is not well formed.
-Header read_header(const File& file, const RecordFormat& format, const std::vector<Column>& columns);
+Header read_header(const File& file, const RecordFormat& format,
+                   const std::vector<Column>& columns);
 
 /// Progress and results of reading. Atomic, since the threads of an engine update them.
 struct Counters {
@@ -116,7 +120,8 @@ class RecordReader {
  public:
   static constexpr std::size_t longest_record = std::size_t{1} << 20U;
 
-  RecordReader(const File& file, const RecordFormat& format, const std::vector<Column>& columns, const Header& header, Counters& counters);
+  RecordReader(const File& file, const RecordFormat& format, const std::vector<Column>& columns,
+               const Header& header, Counters& counters);
   /// Returns the values of the next rows, at most `most` rows, row by row; empty at the end.
   /// `flagged`: after its values, each row has a boolean for each of them, true if it cannot be
   /// read.
@@ -159,7 +164,9 @@ struct RecordReader::Batch {
   };
   std::string bytes;
   std::vector<Place> places;  ///< the declared fields of each record; for JSON, the whole record
-  [[nodiscard]] RawField field(std::size_t i) const { return {std::string_view(bytes).substr(places[i].start, places[i].length), places[i].quoted}; }
+  [[nodiscard]] RawField field(std::size_t i) const {
+    return {std::string_view(bytes).substr(places[i].start, places[i].length), places[i].quoted};
+  }
   void add(const RawField& field) {
     places.push_back({bytes.size(), field.text.size(), field.quoted});
     bytes += field.text;

@@ -18,9 +18,13 @@ namespace {
 
 constexpr std::size_t page = std::size_t{2} << 20U;
 
-std::string folder_of(const std::filesystem::path& below) { return below.empty() ? "/var/tmp" : below.string(); }
+std::string folder_of(const std::filesystem::path& below) {
+  return below.empty() ? "/var/tmp" : below.string();
+}
 
-std::string megabytes(std::size_t bytes) { return std::to_string((bytes + 999'999) / 1'000'000) + " MB"; }
+std::string megabytes(std::size_t bytes) {
+  return std::to_string((bytes + 999'999) / 1'000'000) + " MB";
+}
 
 [[noreturn]] void fail(int error, const std::filesystem::path& below, std::size_t bytes) {
   const bool is_full = error == ENOSPC || error == EDQUOT || error == EFBIG;
@@ -34,7 +38,8 @@ std::string megabytes(std::size_t bytes) { return std::to_string((bytes + 999'99
 // room would end the process.
 void allocate(int file, std::size_t from, std::size_t to, const std::filesystem::path& below) {
   for (;;) {
-    const int error = posix_fallocate(file, static_cast<off_t>(from), static_cast<off_t>(to - from));
+    const int error =
+        posix_fallocate(file, static_cast<off_t>(from), static_cast<off_t>(to - from));
     if (error == EINTR) continue;
     if (error != 0) fail(error, below, to);
     return;
@@ -51,11 +56,15 @@ int nameless_file(const std::filesystem::path& below) {
     file = mkostemp(name.data(), O_CLOEXEC);
     if (file >= 0) unlink(name.c_str());
   }
-  if (file < 0) throw EngineError("cannot create a temporary file in " + folder + ": " + std::strerror(errno) + ". Name another scratch folder", "");
+  if (file < 0)
+    throw EngineError("cannot create a temporary file in " + folder + ": " + std::strerror(errno) +
+                          ". Name another scratch folder",
+                      "");
   return file;
 }
 
-Scratch::Scratch(std::size_t memory, std::filesystem::path below) : memory_(memory), below_(std::move(below)) {}
+Scratch::Scratch(std::size_t memory, std::filesystem::path below)
+    : memory_(memory), below_(std::move(below)) {}
 
 Scratch::~Scratch() {
   if (bytes_ != nullptr) munmap(bytes_, size_);
@@ -67,18 +76,25 @@ void Scratch::reserve(std::size_t bytes) {
   std::size_t size = (bytes + page - 1) / page * page;
   if (!is_on_disk() && bytes > memory_) return move_to_disk(size);
   if (!is_on_disk()) {  // a mapped page uses memory only once it is written to
-    const std::size_t allowed = memory_ > SIZE_MAX - page ? SIZE_MAX : (memory_ + page - 1) / page * page;
+    const std::size_t allowed =
+        memory_ > SIZE_MAX - page ? SIZE_MAX : (memory_ + page - 1) / page * page;
     size = std::min(std::max({size, 2 * size_, 32 * page}), allowed);
   }
   if (is_on_disk()) allocate(file_, size_, size, below_);
-  void* mapped = bytes_ == nullptr ? mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
-                                  : mremap(bytes_, size_, size, MREMAP_MAYMOVE);
+  void* mapped = bytes_ == nullptr ? mmap(nullptr, size, PROT_READ | PROT_WRITE,
+                                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
+                                   : mremap(bytes_, size_, size, MREMAP_MAYMOVE);
   if (mapped == MAP_FAILED) {
-    throw EngineError("no memory could be mapped for the rows: allow less memory, so that they are stored on the disk", std::strerror(errno));
+    throw EngineError(
+        "no memory could be mapped for the rows: allow less memory, so that they are stored on the "
+        "disk",
+        std::strerror(errno));
   }
   bytes_ = static_cast<std::byte*>(mapped);
   size_ = size;
-  if (!is_on_disk()) madvise(bytes_, size_, MADV_HUGEPAGE);  // advice only: fewer TLB misses when rows are read in random order
+  if (!is_on_disk())
+    madvise(bytes_, size_,
+            MADV_HUGEPAGE);  // advice only: fewer TLB misses when rows are read in random order
 }
 
 void Scratch::move_to_disk(std::size_t size) {
@@ -87,7 +103,10 @@ void Scratch::move_to_disk(std::size_t size) {
   try {
     allocate(file, 0, size, below_);
     mapped = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    if (mapped == MAP_FAILED) throw EngineError("the temporary file of the rows in " + folder_of(below_) + " could not be mapped: name another scratch folder", std::strerror(errno));
+    if (mapped == MAP_FAILED)
+      throw EngineError("the temporary file of the rows in " + folder_of(below_) +
+                            " could not be mapped: name another scratch folder",
+                        std::strerror(errno));
   } catch (...) {
     close(file);
     throw;

@@ -33,8 +33,10 @@ std::optional<Scalar> number(std::string_view text) {
 /// Parses an integer, also if it is written as 59.0 or 5.9e1.
 std::optional<Scalar> integer(std::string_view text) {
   auto exact = text;
-  if (const auto point = text.find('.'); point != std::string_view::npos && point > 0 && text[point - 1] >= '0' && text[point - 1] <= '9') {
-    if (text.find_first_not_of('0', point + 1) == std::string_view::npos) exact = text.substr(0, point);
+  if (const auto point = text.find('.'); point != std::string_view::npos && point > 0 &&
+                                         text[point - 1] >= '0' && text[point - 1] <= '9') {
+    if (text.find_first_not_of('0', point + 1) == std::string_view::npos)
+      exact = text.substr(0, point);
   }
   if (auto value = number<std::int64_t>(exact)) return value;
   const auto value = number<double>(text);
@@ -70,7 +72,8 @@ std::optional<std::int64_t> days(std::string_view& text) {
   if (month < 0 || !eat(text, '-')) return {};
   const int day = digits(text, 2);
   if (day < 0) return {};
-  const std::chrono::year_month_day date{std::chrono::year{year}, std::chrono::month{static_cast<unsigned>(month)},
+  const std::chrono::year_month_day date{std::chrono::year{year},
+                                         std::chrono::month{static_cast<unsigned>(month)},
                                          std::chrono::day{static_cast<unsigned>(day)}};
   if (!date.ok()) return {};
   return std::chrono::sys_days{date}.time_since_epoch().count();
@@ -184,7 +187,9 @@ std::optional<Type> type_of(const RawField& field, const std::vector<std::string
 }
 
 Type wider(Type a, Type b) {
-  const auto either = [&](Type one, Type other) { return (a == one && b == other) || (a == other && b == one); };
+  const auto either = [&](Type one, Type other) {
+    return (a == one && b == other) || (a == other && b == one);
+  };
   if (a == b) return a;
   if (either(Type::integer, Type::real)) return Type::real;
   if (either(Type::date, Type::timestamp)) return Type::timestamp;

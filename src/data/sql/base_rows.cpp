@@ -13,8 +13,8 @@ namespace {
 /// Whether the expression is a stored column and nothing else.
 bool is_bare(const Expression& expression) {
   const auto names = expression.columns();
-  return names.size() == 1 && (expression.text() == names.front() ||
-                               expression.text() == sotto::quoted(names.front()));
+  return names.size() == 1 &&
+         (expression.text() == names.front() || expression.text() == sotto::quoted(names.front()));
 }
 
 }  // namespace
@@ -131,16 +131,15 @@ std::vector<SqlExpression> BaseRows::conditions() const {
     if (aggregate_.of && !aggregate_.of->if_null) {
       const SqlExpression number = quoted_identifier(sql_, "n", "number");
       const bool is_real = aggregate_.of->value.type() == Type::real;
-      conditions.push_back(is_real ? between(number, real(sql_, -largest_real()),
-                                             real(sql_, largest_real()))
-                                   : is_not_null(number));
+      conditions.push_back(
+          is_real ? between(number, real(sql_, -largest_real()), real(sql_, largest_real()))
+                  : is_not_null(number));
     }
   }
   return conditions;
 }
 
-Select BaseRows::select(bool whole_numbers,
-                        const std::optional<SqlExpression>& condition) const {
+Select BaseRows::select(bool whole_numbers, const std::optional<SqlExpression>& condition) const {
   std::vector<SqlExpression> selected;
   if (aggregate_.unit) selected.push_back(identifier("n", "u"));
   const std::vector<SqlExpression> keys = key_columns(aggregate_, "n");

@@ -55,8 +55,7 @@ CodedInterval interval_of_grid(const Aggregate& aggregate, const SqlDialect& sql
   // A double near 1.5 · 2^52 steps has no bits for fractions of a step: adding that number rounds v
   // to the grid, and subtracting it (and `from`) is exact.
   const double rounder = 0x1.8p52 * steps.unit();
-  const double offset =
-      is_total ? rounder : rounder + static_cast<double>(from) * steps.unit();
+  const double offset = is_total ? rounder : rounder + static_cast<double>(from) * steps.unit();
   const SqlExpression on_grid =
       parenthesised(parenthesised(v + real(sql, rounder)) - real(sql, offset));
   const bool stays_on_grid = form == CodeForm::on_grid;

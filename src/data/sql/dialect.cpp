@@ -3,8 +3,8 @@
 
 #include <stdexcept>
 
-#include "data/expressions/tree.hpp"
 #include "data/expressions/quoting.hpp"
+#include "data/expressions/tree.hpp"
 
 namespace sotto::data_detail {
 
@@ -20,27 +20,38 @@ std::string SqlDialect::type(Type type) const {
   throw std::logic_error("unknown type of column");
 }
 
-std::string SqlDialect::cast(const std::string& x, Type to) const { return "CAST(" + x + " AS " + type(to) + ")"; }
-std::string SqlDialect::real(double x) const { return cast("'" + expression::real_text(x) + "'", Type::real); }
+std::string SqlDialect::cast(const std::string& x, Type to) const {
+  return "CAST(" + x + " AS " + type(to) + ")";
+}
+std::string SqlDialect::real(double x) const {
+  return cast("'" + expression::real_text(x) + "'", Type::real);
+}
 std::string SqlDialect::name(const std::string& name) const { return enclosed(name, '"'); }
 
-std::string SqlDialect::trimmed(const std::string& x) const { return "btrim(" + x + ", " + text(" \t") + ")"; }
+std::string SqlDialect::trimmed(const std::string& x) const {
+  return "btrim(" + x + ", " + text(" \t") + ")";
+}
 
-std::string SqlDialect::within(const std::string& x, const std::string& low, const std::string& high) {
-  return "NULLIF(NULLIF(LEAST(GREATEST(" + x + ", " + low + "), " + high + "), " + high + "), " + low + ")";
+std::string SqlDialect::within(const std::string& x, const std::string& low,
+                               const std::string& high) {
+  return "NULLIF(NULLIF(LEAST(GREATEST(" + x + ", " + low + "), " + high + "), " + high + "), " +
+         low + ")";
 }
 
 std::string SqlDialect::rounded(const std::string& x) const {
   return "((" + x + " + " + real(expression::grain) + ") - " + real(expression::grain) + ")";
 }
 
-std::string SqlDialect::as_real(const std::string& x) const { return within(rounded(x), real(-expression::most_real), real(expression::most_real)); }
+std::string SqlDialect::as_real(const std::string& x) const {
+  return within(rounded(x), real(-expression::most_real), real(expression::most_real));
+}
 
 std::string SqlDialect::days_between(const std::string& first, const std::string& last) const {
   return cast("(" + last + " - " + first + ")", Type::integer);
 }
 
-std::string SqlDialect::named_query(const std::string& name, const std::string& query, bool once) const {
+std::string SqlDialect::named_query(const std::string& name, const std::string& query,
+                                    bool once) const {
   return name + (once ? " AS MATERIALIZED (" : " AS NOT MATERIALIZED (") + query + ")";
 }
 

@@ -32,7 +32,8 @@ class SqlDialect {
   [[nodiscard]] virtual std::string by_bytes(const std::string& x) const { return x; }
 
   // Integers. A result that does not fit 64 bits is NULL. `sign` is '+', '-' or '*'.
-  [[nodiscard]] virtual std::string arithmetic(const std::string& left, char sign, const std::string& right) const = 0;
+  [[nodiscard]] virtual std::string arithmetic(const std::string& left, char sign,
+                                               const std::string& right) const = 0;
   [[nodiscard]] virtual std::string negative(const std::string& x) const = 0;
   [[nodiscard]] virtual std::string magnitude(const std::string& x) const = 0;
 
@@ -41,40 +42,52 @@ class SqlDialect {
   /// below 2^-501.
   [[nodiscard]] virtual std::string as_real(const std::string& x) const;
   /// Returns the quotient of two doubles. x/0 is NULL or a value that as_real() turns into NULL.
-  [[nodiscard]] virtual std::string quotient(const std::string& left, const std::string& right) const = 0;
+  [[nodiscard]] virtual std::string quotient(const std::string& left,
+                                             const std::string& right) const = 0;
   [[nodiscard]] virtual std::string floor(const std::string& x) const { return "floor(" + x + ")"; }
   /// Rounds a real number to an integer, ties to even; NULL if it does not fit 64 bits.
   [[nodiscard]] virtual std::string to_integer(const std::string& x) const = 0;
 
   // Operations that compare one operand several times.
-  [[nodiscard]] virtual std::string between(const std::string& x, const std::string& low, const std::string& high) const {
+  [[nodiscard]] virtual std::string between(const std::string& x, const std::string& low,
+                                            const std::string& high) const {
     return "(" + x + " BETWEEN " + low + " AND " + high + ")";
   }
   /// `branches` is " WHEN … THEN … WHEN …".
-  [[nodiscard]] virtual std::string simple_case(const std::string& x, const std::string& branches) const { return "(CASE " + x + branches + " END)"; }
+  [[nodiscard]] virtual std::string simple_case(const std::string& x,
+                                                const std::string& branches) const {
+    return "(CASE " + x + branches + " END)";
+  }
 
   // Dates.
   /// Returns the number of days from `first` to `last`.
-  [[nodiscard]] virtual std::string days_between(const std::string& first, const std::string& last) const;
+  [[nodiscard]] virtual std::string days_between(const std::string& first,
+                                                 const std::string& last) const;
   /// Returns EXTRACT(part FROM x) as an integer.
   [[nodiscard]] virtual std::string part(const std::string& part, const std::string& x) const = 0;
-  [[nodiscard]] virtual std::string date_text(const std::string& x) const { return cast(x, Type::text); }
+  [[nodiscard]] virtual std::string date_text(const std::string& x) const {
+    return cast(x, Type::text);
+  }
 
   // Texts.
   /// Parses a text as a value of a type; NULL if the text does not match the pattern, which starts
   /// with ^ and ends with $.
-  [[nodiscard]] virtual std::string read(const std::string& x, const std::string& pattern, Type type) const = 0;
+  [[nodiscard]] virtual std::string read(const std::string& x, const std::string& pattern,
+                                         Type type) const = 0;
   /// Hashes a text to an integer below 2^28: the first seven hexadecimal digits of its MD5.
   [[nodiscard]] virtual std::string number_of(const std::string& text) const = 0;
 
   // Statements.
   /// Returns a named query for WITH. `once`: the engine should store its rows instead of computing
   /// them again for each use.
-  [[nodiscard]] virtual std::string named_query(const std::string& name, const std::string& query, bool once) const;
+  [[nodiscard]] virtual std::string named_query(const std::string& name, const std::string& query,
+                                                bool once) const;
   /// Returns the exact sum of a BIGINT whose values are at most `largest` in magnitude.
   [[nodiscard]] virtual std::string sum(const std::string& x, double largest) const;
   /// Returns the sum of doubles with the smallest rounding error that the engine offers.
-  [[nodiscard]] virtual std::string sum_of_reals(const std::string& x) const { return "SUM(" + x + ")"; }
+  [[nodiscard]] virtual std::string sum_of_reals(const std::string& x) const {
+    return "SUM(" + x + ")";
+  }
 
  protected:
   /// Returns x if it lies strictly between `low` and `high`, else NULL. GREATEST and LEAST turn

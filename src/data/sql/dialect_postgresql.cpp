@@ -1,7 +1,7 @@
 // The PostgreSQL dialect: escaped strings, the C collation, and guards around operations that fail
 // (division by zero, overflow).
-#include "data/sql/dialect.hpp"
 #include "data/expressions/quoting.hpp"
+#include "data/sql/dialect.hpp"
 
 namespace sotto::data_detail {
 namespace {
@@ -19,28 +19,40 @@ class PostgresqlDialect final : public SqlDialect {
     return by_bytes(cast(out, Type::text));
   }
   // The default is the collation of the database.
-  [[nodiscard]] std::string by_bytes(const std::string& x) const override { return "(" + x + " COLLATE \"C\")"; }
+  [[nodiscard]] std::string by_bytes(const std::string& x) const override {
+    return "(" + x + " COLLATE \"C\")";
+  }
 
-  [[nodiscard]] std::string arithmetic(const std::string& left, char sign, const std::string& right) const override {
+  [[nodiscard]] std::string arithmetic(const std::string& left, char sign,
+                                       const std::string& right) const override {
     return whole("(" + wide(left) + " " + sign + " " + wide(right) + ")");
   }
-  [[nodiscard]] std::string negative(const std::string& x) const override { return whole("-" + wide(x)); }
-  [[nodiscard]] std::string magnitude(const std::string& x) const override { return whole("abs(" + wide(x) + ")"); }
+  [[nodiscard]] std::string negative(const std::string& x) const override {
+    return whole("-" + wide(x));
+  }
+  [[nodiscard]] std::string magnitude(const std::string& x) const override {
+    return whole("abs(" + wide(x) + ")");
+  }
 
   // Division by zero fails in PostgreSQL; division by NULL is NULL.
-  [[nodiscard]] std::string quotient(const std::string& left, const std::string& right) const override {
+  [[nodiscard]] std::string quotient(const std::string& left,
+                                     const std::string& right) const override {
     return "(" + left + " / NULLIF(" + right + ", " + real(0) + "))";
   }
   [[nodiscard]] std::string to_integer(const std::string& x) const override {
-    return cast(within("round(" + x + ")", real(-0x1.0000000000001p63), real(0x1p63)), Type::integer);
+    return cast(within("round(" + x + ")", real(-0x1.0000000000001p63), real(0x1p63)),
+                Type::integer);
   }
 
   [[nodiscard]] std::string part(const std::string& part, const std::string& x) const override {
     return cast("floor(EXTRACT(" + part + " FROM " + x + "))", Type::integer);
   }
-  [[nodiscard]] std::string date_text(const std::string& x) const override { return "to_char(" + x + ", 'YYYY-MM-DD')"; }
+  [[nodiscard]] std::string date_text(const std::string& x) const override {
+    return "to_char(" + x + ", 'YYYY-MM-DD')";
+  }
 
-  [[nodiscard]] std::string read(const std::string& x, const std::string& pattern, Type to) const override {
+  [[nodiscard]] std::string read(const std::string& x, const std::string& pattern,
+                                 Type to) const override {
     const std::string good = "substring(" + x + " FROM '" + pattern + "')";
     return to == Type::integer ? whole(wide(good)) : cast(good, to);
   }

@@ -167,8 +167,7 @@ Select AggregateQuery::totals_in_one_scan(Select numbered) const {
   const SqlExpression x = column("x");
   const SqlExpression place = column("place");
 
-  const SqlExpression row_number =
-      over(call("row_number", {}), {u, g}, {order_.row_rank(), x});
+  const SqlExpression row_number = over(call("row_number", {}), {u, g}, {order_.row_rank(), x});
   const Select ranked{.columns = {all_columns(), alias(row_number, "place")},
                       .from = subquery(std::move(numbered), "numbered")};
   Select rows{.columns = {g, x},
@@ -179,7 +178,8 @@ Select AggregateQuery::totals_in_one_scan(Select numbered) const {
     rows.columns.insert(rows.columns.end(), {u, column("h"), place});
     const SqlExpression is_first = case_when({{equal(place, integer(1)), integer(1)}}, integer(0));
     const SqlExpression reached = over(sum_of(is_first), {u}, {column("h")});
-    const Select placed{.columns = {g, x, alias(reached, "reached")}, .from = subquery(rows, "few")};
+    const Select placed{.columns = {g, x, alias(reached, "reached")},
+                        .from = subquery(rows, "few")};
     rows = {.columns = {g, x},
             .from = subquery(placed, "placed"),
             .where = {column("reached") <= integer(aggregate_.groups_a_unit)}};
@@ -225,7 +225,8 @@ Select AggregateQuery::pairs(bool pairs_first) const {
   } else {
     select.columns.push_back(alias(count_rows(), "n"));
     if (has_sums()) select.columns.push_back(alias(sum_of_codes(), "s"));
-    if (aggregate_.gather == Gather::squares) select.columns.push_back(alias(sum_of_squares(), "q"));
+    if (aggregate_.gather == Gather::squares)
+      select.columns.push_back(alias(sum_of_squares(), "q"));
   }
 
   if (joins_reach) {
@@ -245,10 +246,10 @@ std::vector<NamedQuery> AggregateQuery::pairs_that_count(bool pairs_first) const
     const Select ranked{.columns = {all_columns(), alias(order_.group_rank(true), "h")},
                         .from = subquery(pairs(true), "found")};
     const Select counted{.columns = {trusted_sql("pairs.* EXCLUDE (c, w, h)")},
-                      .from = NamedRelation{"pairs"},
-                      .joins = {{subquery(order_.last_rank_bits("pairs"), "reach"),
-                                 {equal(identifier("pairs", "u"), identifier("reach", "u"))}}},
-                      .where = {order_.counts_by_bits()}};
+                         .from = NamedRelation{"pairs"},
+                         .joins = {{subquery(order_.last_rank_bits("pairs"), "reach"),
+                                    {equal(identifier("pairs", "u"), identifier("reach", "u"))}}},
+                         .where = {order_.counts_by_bits()}};
     return {named_query("pairs", ranked, Reuse::store), named_query("kept", counted)};
   }
   if (order_.limits_groups() && !has_forms()) {
@@ -262,7 +263,8 @@ Select AggregateQuery::totals_of_first_rows() const {
   const SqlExpression g = column("g");
   const SqlExpression x = column("x");
   const SqlExpression code = call("unnest", {column("firsts")}) & integer(most_codes - 1);
-  Select totals{.with = {named_query("stay", {.columns = {g, alias(code, "x")}, .from = NamedRelation{"kept"}})},
+  Select totals{.with = {named_query(
+                    "stay", {.columns = {g, alias(code, "x")}, .from = NamedRelation{"kept"}})},
                 .columns = {cast(sql_, g, Type::integer)},
                 .from = NamedRelation{"stay"},
                 .group_by = {g}};
@@ -325,9 +327,8 @@ Select AggregateQuery::totals_of_ranked_rows() const {
 Select AggregateQuery::totals_of_pairs() const {
   if (keeps_lists()) return totals_of_first_rows();
   const SqlExpression g = column("g");
-  Select totals{.columns = {cast(sql_, g, Type::integer)},
-                .from = NamedRelation{"kept"},
-                .group_by = {g}};
+  Select totals{
+      .columns = {cast(sql_, g, Type::integer)}, .from = NamedRelation{"kept"}, .group_by = {g}};
   switch (aggregate_.gather) {
     case Gather::rows: {
       const SqlExpression rows = call("LEAST", {column("n"), integer(aggregate_.rows_a_group)});
@@ -373,11 +374,13 @@ std::string AggregateQuery::present_groups(Part part) const {
                   .from = subquery(base(true, part), "base"),
                   .group_by = key_columns(aggregate_)};
     groups.columns.push_back(count_rows());
-    for (const SqlExpression& key : key_columns(aggregate_)) groups.where.push_back(is_not_null(key));
+    for (const SqlExpression& key : key_columns(aggregate_))
+      groups.where.push_back(is_not_null(key));
     return print(groups, sql_);
   }
 
-  const Select names{.distinct = true, .columns = key_columns(aggregate_), .from = NamedRelation{"base"}};
+  const Select names{
+      .distinct = true, .columns = key_columns(aggregate_), .from = NamedRelation{"base"}};
   Select known{.columns = key_columns(aggregate_), .from = subquery(names, "names")};
   known.columns.push_back(alias(order_.group_constant(keys_as_text()), "c"));
 
@@ -403,8 +406,8 @@ std::string AggregateQuery::present_groups(Part part) const {
 // --- query plans ---
 
 bool AggregateQuery::has_forms() const {
-  return aggregate_.unit && order_.limits_groups() && dialect_ == Dialect::duckdb && order_.has_few_groups() &&
-         aggregate_.groups_a_unit <= 16;
+  return aggregate_.unit && order_.limits_groups() && dialect_ == Dialect::duckdb &&
+         order_.has_few_groups() && aggregate_.groups_a_unit <= 16;
 }
 
 bool AggregateQuery::has_parts() const {
@@ -421,10 +424,10 @@ std::string AggregateQuery::sample() const {
   append(pairs.group_by, key_columns(aggregate_));
   pairs.columns.push_back(alias(count_rows(), "n"));
   const SqlExpression rows = call("COALESCE", {sum_of(column("n")), integer(0)});
-  return print({.columns = {trusted_sql("COUNT(DISTINCT u)"), count_rows(),
-                            cast(sql_, rows, Type::integer)},
-                .from = subquery(pairs, "pairs")},
-               sql_);
+  return print(
+      {.columns = {trusted_sql("COUNT(DISTINCT u)"), count_rows(), cast(sql_, rows, Type::integer)},
+       .from = subquery(pairs, "pairs")},
+      sql_);
 }
 
 AggregateQuery::Form AggregateQuery::form_for(std::int64_t units, std::int64_t pairs) const {
@@ -440,8 +443,7 @@ double AggregateQuery::bytes_for(Form form, double units, double pairs, double r
     pairs = std::min(pairs, units * static_cast<double>(aggregate_.groups_a_unit));
   }
   const double list = keeps_lists() ? 50 + 8 * static_cast<double>(aggregate_.rows_a_group) : 0;
-  const bool ranks_rows =
-      aggregate_.of && !keeps_lists() && aggregate_.gather != Gather::totals;
+  const bool ranks_rows = aggregate_.of && !keeps_lists() && aggregate_.gather != Gather::totals;
   return 50 * units + (50 + list) * pairs + (ranks_rows ? 50 * rows : 0);
 }
 

@@ -28,8 +28,8 @@ UnitOrder::UnitOrder(Dialect dialect, const Aggregate& aggregate, const Bounding
 // Draws a residue from 1 to prime - 1. The order that follows from it has to be fair, not secret:
 // the release is private for any order.
 std::int64_t UnitOrder::draw(std::uint64_t stream, std::uint64_t index) const {
-  std::uint64_t z = key_.seed[stream & 3U] + (stream / 4 + 1) * 0x9e3779b97f4a7c15U +
-                    index * 0xd1342543de82ef95U;
+  std::uint64_t z =
+      key_.seed[stream & 3U] + (stream / 4 + 1) * 0x9e3779b97f4a7c15U + index * 0xd1342543de82ef95U;
   z = (z ^ (z >> 30U)) * 0xbf58476d1ce4e5b9U;
   z = (z ^ (z >> 27U)) * 0x94d049bb133111ebU;
   return static_cast<std::int64_t>((z ^ (z >> 31U)) % (prime - 1) + 1);
@@ -106,9 +106,10 @@ Select UnitOrder::counted_pairs() const {
   if (dialect_ == Dialect::duckdb && most < 1000) {
     const SqlExpression next = integer(most + 1);
     const SqlExpression first_ranks = call("min", {column("h"), next});
-    const Select reach{.columns = {column("u"), alias(call("list_extract", {first_ranks, next}), "beyond")},
-                       .from = all_pairs,
-                       .group_by = {column("u")}};
+    const Select reach{
+        .columns = {column("u"), alias(call("list_extract", {first_ranks, next}), "beyond")},
+        .from = all_pairs,
+        .group_by = {column("u")}};
     return {.columns = {all_columns("pairs")},
             .from = all_pairs,
             .joins = {{subquery(reach, "reach"),

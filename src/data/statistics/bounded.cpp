@@ -7,11 +7,11 @@
 #include <map>
 #include <unordered_map>
 
-#include "sotto/core/decimal.hpp"
-#include "data/expressions/tree.hpp"
-#include "sotto/core/errors.hpp"
 #include "core/api/memory.hpp"
+#include "data/expressions/tree.hpp"
 #include "data/sql/statement.hpp"
+#include "sotto/core/decimal.hpp"
+#include "sotto/core/errors.hpp"
 
 namespace sotto {
 namespace {
@@ -53,8 +53,9 @@ void require_sound(const Aggregate& aggregate) {
   }
   const bool needs_field = aggregate.gather != Gather::rows && aggregate.gather != Gather::units;
   if (needs_field == aggregate.of.has_value()) return;
-  throw InvalidValue(needs_field ? "the aggregate needs `of`, the column that it adds"
-                                 : "a count of rows or units does not read a column: leave `of` empty");
+  throw InvalidValue(needs_field
+                         ? "the aggregate needs `of`, the column that it adds"
+                         : "a count of rows or units does not read a column: leave `of` empty");
 }
 
 void require_groups(const Aggregate& aggregate) {
@@ -69,7 +70,8 @@ void require_groups(const Aggregate& aggregate) {
 std::int64_t saturating_sum(std::int64_t a, std::int64_t b) {
   std::int64_t c = 0;
   if (!__builtin_add_overflow(a, b, &c)) return c;
-  return a < 0 ? std::numeric_limits<std::int64_t>::min() : std::numeric_limits<std::int64_t>::max();
+  return a < 0 ? std::numeric_limits<std::int64_t>::min()
+               : std::numeric_limits<std::int64_t>::max();
 }
 
 // Adds a non-negative integer, in decimal digits, to high · 2^62 + low.
@@ -77,7 +79,8 @@ void add_wide(const std::string& digits, std::int64_t& high, std::int64_t& low) 
   __extension__ using Wide = unsigned __int128;
   Wide value = 0;
   for (const char c : digits) {
-    if (c < '0' || c > '9') throw std::logic_error("a sum of squares is not a non-negative integer");
+    if (c < '0' || c > '9')
+      throw std::logic_error("a sum of squares is not a non-negative integer");
     value = 10 * value + static_cast<unsigned>(c - '0');
   }
   value += static_cast<Wide>(low);
@@ -147,7 +150,8 @@ void run_in_parts(const AggregateQuery& query, const QueryPlan& plan, const Prog
       if (!query.has_parts() || 4 * part.count > most_parts) throw;
       std::vector<AggregateQuery::Part> finer;
       for (const auto& one : remaining) {
-        for (std::int64_t i = 0; i < 4; ++i) finer.push_back({one.index + i * one.count, 4 * one.count});
+        for (std::int64_t i = 0; i < 4; ++i)
+          finer.push_back({one.index + i * one.count, 4 * one.count});
       }
       remaining = std::move(finer);
       continue;
@@ -305,7 +309,8 @@ Steps Steps::between(double lower, double upper, Type type, std::int64_t most) {
                        " are not allowed: the upper must exceed the lower by at least 1e-150, and "
                        "both must lie between -1e150 and 1e150");
   }
-  int exponent = static_cast<int>(std::ceil(std::log2((upper - lower) / static_cast<double>(most))));
+  int exponent =
+      static_cast<int>(std::ceil(std::log2((upper - lower) / static_cast<double>(most))));
   if (type == Type::integer) exponent = std::max(exponent, 0);
   for (;; ++exponent) {
     const double low = std::floor(std::ldexp(lower, -exponent));
@@ -345,7 +350,8 @@ GroupTotals gather(Engine& engine, const std::vector<Column>& columns, const Agg
   TotalsAdder adder(aggregate);
   run_in_parts(query, plan, progress, [&](AggregateQuery::Part part, const Progress& report) {
     Rows rows = engine.query(query.totals(false, plan.form, part), report);
-    if (adder.needs_integers(rows)) rows = engine.query(query.totals(true, plan.form, part), report);
+    if (adder.needs_integers(rows))
+      rows = engine.query(query.totals(true, plan.form, part), report);
     adder.add(rows);
   });
   return std::move(adder.totals);

@@ -178,8 +178,7 @@ std::vector<double> unbounded(Engine& engine, const std::vector<Column>& columns
   const std::size_t width = has_bins ? static_cast<std::size_t>(aggregate.bins.count)
                             : statistic == Statistic::quantiles ? quantiles.size()
                                                                 : 1;
-  const bool is_zero_without_rows = statistic == Statistic::rows ||
-                                    statistic == Statistic::units ||
+  const bool is_zero_without_rows = statistic == Statistic::rows || statistic == Statistic::units ||
                                     statistic == Statistic::sum || has_bins;
   const double without_rows = is_zero_without_rows ? 0 : std::numeric_limits<double>::quiet_NaN();
   std::vector<double> numbers(aggregate.groups.size() * width, without_rows);
@@ -201,7 +200,8 @@ std::vector<double> unbounded(Engine& engine, const std::vector<Column>& columns
     } else if (is_ratio) {
       numbers[start] = number_of(rows.at(row, keys)) / number_of(rows.at(row, keys + 1));
     } else {
-      for (std::size_t i = 0; i < width; ++i) numbers[start + i] = number_of(rows.at(row, keys + i));
+      for (std::size_t i = 0; i < width; ++i)
+        numbers[start + i] = number_of(rows.at(row, keys + i));
     }
   }
   return numbers;

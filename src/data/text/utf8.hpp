@@ -16,7 +16,10 @@ inline bool is_text(std::string_view bytes) {
       ++i;
       continue;
     }
-    const std::size_t length = first >= 0xC2 && first < 0xE0 ? 2 : first >= 0xE0 && first < 0xF0 ? 3 : first >= 0xF0 && first < 0xF5 ? 4 : 0;
+    const std::size_t length = first >= 0xC2 && first < 0xE0   ? 2
+                               : first >= 0xE0 && first < 0xF0 ? 3
+                               : first >= 0xF0 && first < 0xF5 ? 4
+                                                               : 0;
     if (length == 0 || bytes.size() - i < length) return false;
     std::uint32_t point = first & (0xFFU >> (length + 1));
     for (std::size_t k = 1; k < length; ++k) {

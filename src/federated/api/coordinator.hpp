@@ -68,7 +68,8 @@ class Coordinator {
 
   // --- The end ---
 
-  [[nodiscard]] bool is_over() const;  ///< every connected member has received the end of the session
+  [[nodiscard]] bool is_over()
+      const;  ///< every connected member has received the end of the session
   [[nodiscard]] const std::optional<std::string>& failure() const;
   [[nodiscard]] const std::vector<RoundResult>& results() const;  ///< one result per finished step
 

@@ -17,7 +17,8 @@ inline constexpr std::size_t largest_frame = frame_size + 64;
 
 /// Calls `send(offset, bytes)` for each frame of a message until it returns false. Returns whether
 /// all frames were sent. An empty message has one empty frame.
-bool for_each_frame(const Bytes& message, const std::function<bool(std::uint64_t offset, std::string_view bytes)>& send);
+bool for_each_frame(const Bytes& message,
+                    const std::function<bool(std::uint64_t offset, std::string_view bytes)>& send);
 
 /// Assembles messages from frames. Its memory grows with the bytes that have arrived, not with the
 /// length that a frame announces, so a peer cannot exhaust the memory with one frame.

@@ -40,24 +40,28 @@ class Primitives {
   virtual Bytes public_key(const Bytes& secret) = 0;
   /// Returns a key that only the owners of the two key pairs can compute, for one purpose. Throws
   /// ProtocolError for a public key of small order, with which everybody could compute the key.
-  virtual Bytes agree_key(const Bytes& secret, const Bytes& public_key, const std::string& purpose) = 0;
+  virtual Bytes agree_key(const Bytes& secret, const Bytes& public_key,
+                          const std::string& purpose) = 0;
   /// Returns a key that only the owner of the secret can compute, for one purpose.
   virtual Bytes derive_key(const Bytes& secret, const std::string& purpose) = 0;
   /// Returns a hash. The hash of a secret commits its owner to it and reveals nothing about it.
   virtual Bytes hash(const Bytes& bytes) = 0;
   /// Splits a secret into Shamir shares [Shamir1979]. Any `threshold` of the `count` shares
   /// determine the secret; fewer reveal nothing about it.
-  virtual std::vector<Bytes> split(const Bytes& secret, std::int64_t threshold, std::int64_t count) = 0;
+  virtual std::vector<Bytes> split(const Bytes& secret, std::int64_t threshold,
+                                   std::int64_t count) = 0;
   /// Returns the secret from at least `threshold` shares, whose indices must differ.
   virtual Bytes combine(std::span<const SecretShare> shares) = 0;
   /// Authenticated encryption under a key that is used for one message only. unseal() returns
   /// nothing if key, bytes or associated data are not those of seal().
   virtual Bytes seal(const Bytes& key, const Bytes& plain, const Bytes& associated_data) = 0;
-  virtual std::optional<Bytes> unseal(const Bytes& key, const Bytes& sealed, const Bytes& associated_data) = 0;
+  virtual std::optional<Bytes> unseal(const Bytes& key, const Bytes& sealed,
+                                      const Bytes& associated_data) = 0;
   /// Returns this member's signature of a message.
   virtual Bytes sign(const Bytes& message) = 0;
   /// Returns whether the owner of the public key made the signature.
-  virtual bool is_signed(const Bytes& message, const Bytes& signature, const std::string& public_key) = 0;
+  virtual bool is_signed(const Bytes& message, const Bytes& signature,
+                         const std::string& public_key) = 0;
 
   // Vectors of elements modulo 2^bits.
   /// Adds or subtracts the pseudorandom stream of each mask.

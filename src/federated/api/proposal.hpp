@@ -1,8 +1,8 @@
 // Builds the session that its members then approve of.
 #pragma once
 
-#include "sotto/core/values.hpp"
 #include "federated/api/session.hpp"
+#include "sotto/core/values.hpp"
 
 namespace sotto {
 

@@ -6,8 +6,8 @@
 //   start            →   makes channel and mask keys, a self-mask, shares of both       → keys *
 //   key_list         →   seals one share of each secret to every member                 → shares
 //   share_list       →   draws noise, masks its vector for exactly these sharers        → masked *
-//   list             →   signs one list of survivors, and never another                 → list_signature *
-//   list_signatures  →   t signatures: reveals, for survivors, its share of the
+//   list             →   signs one list of survivors, and never another                 →
+//   list_signature * list_signatures  →   t signatures: reveals, for survivors, its share of the
 //                        self-mask, and, for dropped members, of the mask key           → reveal
 //   opening, masked… →   verifies all of it and adds up itself
 //
@@ -60,7 +60,8 @@ struct RoundResult {
 /// ProtocolError.
 class RoundCheck {
  public:
-  RoundCheck(const SessionContext& context, Primitives& primitives, std::int64_t round, std::int64_t elements);
+  RoundCheck(const SessionContext& context, Primitives& primitives, std::int64_t round,
+             std::int64_t elements);
   ~RoundCheck();
   void key_list(const Bytes& message);
   void opening(const Bytes& message);
@@ -79,10 +80,11 @@ class RoundCheck {
 class MemberRound {
  public:
   /// Starts a new round with new secrets. `elements` is the length of the vector.
-  MemberRound(const SessionContext& context, std::int64_t self, Primitives& primitives, RoundJournal& journal, std::int64_t round,
-              std::int64_t elements);
+  MemberRound(const SessionContext& context, std::int64_t self, Primitives& primitives,
+              RoundJournal& journal, std::int64_t round, std::int64_t elements);
   /// Resumes from the last stored state: messages that were sent are sent again, byte by byte.
-  MemberRound(const SessionContext& context, std::int64_t self, Primitives& primitives, RoundJournal& journal, const Bytes& state);
+  MemberRound(const SessionContext& context, std::int64_t self, Primitives& primitives,
+              RoundJournal& journal, const Bytes& state);
   ~MemberRound();
 
   [[nodiscard]] std::int64_t round() const;
@@ -113,7 +115,8 @@ class LateMessage : public ProtocolError {
 /// members verify everything.
 class RelayRound {
  public:
-  RelayRound(const SessionContext& context, Primitives& primitives, std::int64_t round, std::int64_t elements);
+  RelayRound(const SessionContext& context, Primitives& primitives, std::int64_t round,
+             std::int64_t elements);
   ~RelayRound();
 
   enum class Phase { keys, shares, masked, signatures, reveals, done, failed };

@@ -26,14 +26,16 @@ namespace sotto {
 /// names the sender. The error is thrown before this process reveals anything in reply.
 class ProtocolError : public std::runtime_error, public Remediable {
  public:
-  explicit ProtocolError(const std::string& what, Remedy remedy = Remedy::none) : std::runtime_error(what), Remediable(remedy) {}
+  explicit ProtocolError(const std::string& what, Remedy remedy = Remedy::none)
+      : std::runtime_error(what), Remediable(remedy) {}
 };
 
 /// A member of a session: the public part of a party's identity.
 struct Member {
   std::string name;
   std::string key;               ///< Ed25519 public key, in hexadecimal. All security rests on it
-  std::string certificate = {};  ///< TLS certificate (PEM). No security rests on it. Empty: a certificate authority vouches for the name
+  std::string certificate = {};  ///< TLS certificate (PEM). No security rests on it. Empty: a
+                                 ///< certificate authority vouches for the name
   friend bool operator==(const Member&, const Member&) = default;
 };
 
@@ -45,12 +47,14 @@ struct ValueBounds {
 
 /// A vector sum. In each of its rounds every member contributes a vector with independent noise.
 struct SumItem {
-  std::string name = {};    ///< description for people
-  std::int64_t size = 1;    ///< number of coordinates
-  double sigma = 1;         ///< standard deviation of the noise of `honest` members together, as the plan states it
-  double sensitivity = 1;   ///< largest L2 distance by which one unit moves a member's vector
-  int grid = 0;             ///< coordinates are whole multiples of 2^grid
-  double most = 0;          ///< largest absolute coordinate of one member; a larger one could wrap around in the sum
+  std::string name = {};  ///< description for people
+  std::int64_t size = 1;  ///< number of coordinates
+  double sigma =
+      1;  ///< standard deviation of the noise of `honest` members together, as the plan states it
+  double sensitivity = 1;  ///< largest L2 distance by which one unit moves a member's vector
+  int grid = 0;            ///< coordinates are whole multiples of 2^grid
+  double most =
+      0;  ///< largest absolute coordinate of one member; a larger one could wrap around in the sum
   std::int64_t rounds = 1;  ///< number of rounds of this sum, in sequence
   /// For a mean, the bounds of the values. A member then has one value per unit, at most `most`
   /// units, and contributes the two halves that mean_sensitivity() describes.
@@ -67,12 +71,13 @@ struct Session {
   /// since every reader of a sum knows its own noise.
   std::int64_t colluding = 1;
   std::int64_t threshold = 0;  ///< t: least number of members that can open a sum
-  std::int64_t honest = 0;     ///< h = t - c: minimum number of honest noise shares in an opened sum
-  int bits = 64;               ///< bits of an element: 32 or 64
-  std::int64_t spare = 0;      ///< number of additional rounds, to replace failed ones; the plan charges them
+  std::int64_t honest = 0;  ///< h = t - c: minimum number of honest noise shares in an opened sum
+  int bits = 64;            ///< bits of an element: 32 or 64
+  std::int64_t spare =
+      0;  ///< number of additional rounds, to replace failed ones; the plan charges them
   std::int64_t deadline = 60;  ///< seconds that the coordinator waits in each phase
-  std::string plan;            ///< cost of the session for each member's units, spare rounds included
-  std::string relation;        ///< relation under which the sensitivities hold
+  std::string plan;      ///< cost of the session for each member's units, spare rounds included
+  std::string relation;  ///< relation under which the sensitivities hold
   std::vector<SumItem> items;
   std::string study = {};        ///< text of the study that is run, or empty
   std::string coordinator = {};  ///< HOST:PORT

@@ -25,8 +25,10 @@ TlsIdentity make_tls_identity(std::chrono::seconds valid_for = std::chrono::hour
 /// How the two ends of a connection authenticate each other.
 struct Tls {
   TlsIdentity own;
-  std::string trusted;        ///< trusted certificates in PEM: of the other parties themselves, or of an authority
-  bool by_authority = false;  ///< if true, the coordinator's certificate must name its host; otherwise "sotto"
+  std::string trusted;  ///< trusted certificates in PEM: of the other parties themselves, or of an
+                        ///< authority
+  bool by_authority =
+      false;  ///< if true, the coordinator's certificate must name its host; otherwise "sotto"
 };
 
 /// Throws ProtocolError if the text is not a certificate, or the certificate has expired or is not

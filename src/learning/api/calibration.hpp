@@ -20,7 +20,8 @@ struct NoiseCalibration {
 };
 /// Returns the noise by each of the three methods, for the sampling, steps and relation of the
 /// training. Ignores training.noise.
-std::vector<NoiseCalibration> noise_by_method(const Training& training, Epsilon epsilon, Delta delta);
+std::vector<NoiseCalibration> noise_by_method(const Training& training, Epsilon epsilon,
+                                              Delta delta);
 
 /// Returns the noise on the sum, in clipping norms, by a closed form [Bassily2014], rounded up:
 /// 8 k s √(T log(2/δ) log(2.5 s T/δ))/ε with sampling rate s, T steps, and sensitivity k (2 under
@@ -42,7 +43,8 @@ double closed_form_noise(const Training& training, Epsilon epsilon, Delta delta)
 /// its size; `lipschitz`, for which the caller vouches, is at most the clipping norm, so that
 /// clipping has no effect; and the optimiser is SGD with inverse_root steps and a region, without
 /// averaging, momentum or l2. `units` is the size of a full batch.
-double excess_risk_bound(const Training& training, double lipschitz, std::size_t parameters, std::size_t units);
+double excess_risk_bound(const Training& training, double lipschitz, std::size_t parameters,
+                         std::size_t units);
 
 /// The DP-SGD of the textbook [Bassily2014]: batches of fixed size, replace-one, an l-Lipschitz
 /// loss, steps R/(G√t), projection onto a ball of diameter R, and by default n² steps.

@@ -38,7 +38,8 @@ std::int64_t uniform_steps(const IndividualTraining& training);
 /// Takes all steps and calls `on_step` after each; if it returns false, the training stops. A unit
 /// whose budget does not suffice for a step is excluded from it, and may take part in a cheaper
 /// step later.
-Iterate train_individually(const std::shared_ptr<const Model>& model, const Examples& examples, const IndividualTraining& training, int threads = 0,
+Iterate train_individually(const std::shared_ptr<const Model>& model, const Examples& examples,
+                           const IndividualTraining& training, int threads = 0,
                            const std::function<bool(const Iterate&)>& on_step = {});
 
 }  // namespace sotto

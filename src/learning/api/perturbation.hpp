@@ -21,9 +21,10 @@ namespace sotto {
 /// row (x, 1) is scaled down to `norm` if it is longer. All of it is public.
 struct ConvexProblem {
   std::size_t width;
-  LossFunction loss = {};  ///< logistic or huber (Lipschitz, one output); others throw OutsideConditions
-  double norm = 1;         ///< norm of a row; row_norm(features, false) scales down no row
-  double strength = 1;     ///< Λ; a penalty λ|θ|²/2 on the mean over n units has Λ = n λ
+  LossFunction loss =
+      {};           ///< logistic or huber (Lipschitz, one output); others throw OutsideConditions
+  double norm = 1;  ///< norm of a row; row_norm(features, false) scales down no row
+  double strength = 1;  ///< Λ; a penalty λ|θ|²/2 on the mean over n units has Λ = n λ
   Relation relation = Relation::add_remove;
 };
 /// Returns an upper bound G on the norm of a unit's gradient: the Lipschitz constant of the loss
@@ -33,7 +34,7 @@ double gradient_bound(const ConvexProblem& problem);
 /// Output perturbation: the minimum plus Gaussian noise [Chaudhuri2011].
 struct OutputPerturbation {
   ConvexProblem problem;
-  double noise = 1;            ///< σ: the noise on each parameter has standard deviation noise · sensitivity
+  double noise = 1;  ///< σ: the noise on each parameter has standard deviation noise · sensitivity
   double tolerance = 0x1p-10;  ///< τ/G: the gradient norm at the approximate minimum, relative to G
 };
 /// Returns an upper bound on the L2 distance between approximate minima for neighbouring data:
@@ -55,9 +56,9 @@ std::vector<double> learn(const Examples& examples, const OutputPerturbation& pe
 /// have one row.
 struct ObjectivePerturbation {
   ConvexProblem problem;
-  double epsilon;              ///< cost of the exact minimum under add/remove, with `delta`
+  double epsilon;  ///< cost of the exact minimum under add/remove, with `delta`
   double delta;
-  double own_noise = 1000;     ///< σ of the noise on the minimum, in units of the error bound 2τ/Λ
+  double own_noise = 1000;  ///< σ of the noise on the minimum, in units of the error bound 2τ/Λ
   double tolerance = 0x1p-20;  ///< τ/G, as in OutputPerturbation
 };
 /// Returns the standard deviation of each coordinate of b, rounded up. It is the least σ with δ(ε)
@@ -70,7 +71,8 @@ double objective_noise(const ObjectivePerturbation& perturbation);
 Plan plan_of(const ObjectivePerturbation& perturbation);
 /// Returns a perturbation whose plan costs at most (ε, δ). If the strength of the problem is 0, it
 /// chooses the strength at which log(1 + βR²/Λ) takes a quarter of ε.
-ObjectivePerturbation objective_perturbation_for(const ConvexProblem& problem, Epsilon epsilon, Delta delta);
+ObjectivePerturbation objective_perturbation_for(const ConvexProblem& problem, Epsilon epsilon,
+                                                 Delta delta);
 /// Returns `width` weights and the intercept, in the order of a linear model's parameters.
 std::vector<double> learn(const Examples& examples, const ObjectivePerturbation& perturbation);
 

@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "sotto/learning/model.hpp"
 #include "mechanisms/api/noisy_sum.hpp"
+#include "sotto/learning/model.hpp"
 
 namespace sotto {
 

@@ -4,9 +4,9 @@
 
 #include <optional>
 
+#include "mechanisms/api/gaussian.hpp"
 #include "sotto/learning/train.hpp"
 #include "sotto/mechanisms/additive.hpp"
-#include "mechanisms/api/gaussian.hpp"
 
 namespace sotto {
 

@@ -6,8 +6,8 @@
 #include <limits>
 #include <utility>
 
-#include "sotto/core/errors.hpp"
 #include "learning/convex/symmetric.hpp"
+#include "sotto/core/errors.hpp"
 
 namespace sotto::learning_detail {
 namespace {
@@ -19,11 +19,17 @@ constexpr double a_step = 1.0 / feature_one;
 class Objective {
  public:
   Objective(const ConvexProblem& problem, const Examples& examples, std::span<const double> b)
-      : problem_(problem), examples_(examples), b_(b), size_(problem.width + 1), row_(size_), factors_(examples.rows(), 1.0) {
+      : problem_(problem),
+        examples_(examples),
+        b_(b),
+        size_(problem.width + 1),
+        row_(size_),
+        factors_(examples.rows(), 1.0) {
     const double most = problem.norm * problem.norm * 0x1p28 * (1 - 0x1p-50);
     for (std::size_t i = 0; i < examples.rows(); ++i) {
       double square = 0x1p28;  // for the intercept; integers below 2^53
-      for (std::size_t j = 0; j < problem.width; ++j) square += std::pow(static_cast<double>(examples.row(i)[j]), 2);
+      for (std::size_t j = 0; j < problem.width; ++j)
+        square += std::pow(static_cast<double>(examples.row(i)[j]), 2);
       if (square > most) factors_[i] = std::sqrt(most / square) * (1 - 0x1p-40);
     }
   }
@@ -43,7 +49,9 @@ class Objective {
     gradient.resize(size_);
     double norm = 0;
     for (std::size_t j = 0; j < size_; ++j) {
-      const long double own = (sum[j] + block[j]) * a_step + static_cast<long double>(problem_.strength) * theta[j] + (b_.empty() ? 0 : b_[j]);
+      const long double own = (sum[j] + block[j]) * a_step +
+                              static_cast<long double>(problem_.strength) * theta[j] +
+                              (b_.empty() ? 0 : b_[j]);
       gradient[j] = static_cast<double>(own);
       norm += gradient[j] * gradient[j];
     }
@@ -66,7 +74,9 @@ class Objective {
   }
   // Of the whole objective.
   double smoothness() const {
-    return static_cast<double>(examples_.units()) * problem_.loss.smoothness() * problem_.norm * problem_.norm + problem_.strength;
+    return static_cast<double>(examples_.units()) * problem_.loss.smoothness() * problem_.norm *
+               problem_.norm +
+           problem_.strength;
   }
 
  private:
@@ -102,7 +112,10 @@ class Objective {
   }
   double curvature_at(std::span<const double> theta, std::size_t i) const {
     const auto z = static_cast<double>(output(theta));
-    if (problem_.loss.kind == LossKind::huber) return std::abs(z - static_cast<double>(examples_.target(i)) * a_step) <= problem_.loss.bend ? 1 : 0;
+    if (problem_.loss.kind == LossKind::huber)
+      return std::abs(z - static_cast<double>(examples_.target(i)) * a_step) <= problem_.loss.bend
+                 ? 1
+                 : 0;
     const double p = 1 / (1 + std::exp(-std::abs(z)));
     return p * (1 - p);
   }
@@ -117,9 +130,14 @@ class Objective {
     const auto units = static_cast<double>(examples_.units());
     const auto eps = static_cast<double>(rounding);
     const double output = problem_.norm * length;
-    const double slope = problem_.loss.smoothness() * static_cast<double>(size_ + 2) * eps * output + 16 * eps * (1 + output);
-    const double blocks = static_cast<double>(rows_a_block) + static_cast<double>(examples_.rows()) / static_cast<double>(rows_a_block) + 8;
-    return 2 * (units * problem_.norm * slope + blocks * eps * units * problem_.loss.lipschitz() * problem_.norm +
+    const double slope =
+        problem_.loss.smoothness() * static_cast<double>(size_ + 2) * eps * output +
+        16 * eps * (1 + output);
+    const double blocks =
+        static_cast<double>(rows_a_block) +
+        static_cast<double>(examples_.rows()) / static_cast<double>(rows_a_block) + 8;
+    return 2 * (units * problem_.norm * slope +
+                blocks * eps * units * problem_.loss.lipschitz() * problem_.norm +
                 4 * eps * (problem_.strength * length + std::sqrt(noise)));
   }
 
@@ -133,9 +151,11 @@ class Objective {
 
 }  // namespace
 
-std::vector<double> minimum(const ConvexProblem& problem, const Examples& examples, std::span<const double> b, double tolerance) {
+std::vector<double> minimum(const ConvexProblem& problem, const Examples& examples,
+                            std::span<const double> b, double tolerance) {
   if (examples.width() != problem.width) {
-    throw InvalidValue("the problem has " + std::to_string(problem.width) + " features, the examples " + std::to_string(examples.width()));
+    throw InvalidValue("the problem has " + std::to_string(problem.width) +
+                       " features, the examples " + std::to_string(examples.width()));
   }
   Objective objective(problem, examples, b);
   std::vector<double> theta(problem.width + 1, 0.0);
@@ -156,7 +176,8 @@ std::vector<double> minimum(const ConvexProblem& problem, const Examples& exampl
       if (reached <= norm * (1 - length / 8)) break;
     }
     if (length <= 0x1p-12) {  // fall back to the gradient, along which the objective decreases
-      for (std::size_t j = 0; j < theta.size(); ++j) next[j] = theta[j] - gradient[j] / objective.smoothness();
+      for (std::size_t j = 0; j < theta.size(); ++j)
+        next[j] = theta[j] - gradient[j] / objective.smoothness();
       reached = objective.gradient(next, next_gradient);
     }
     std::swap(theta, next);
@@ -164,7 +185,8 @@ std::vector<double> minimum(const ConvexProblem& problem, const Examples& exampl
     norm = reached;
   }
   throw OutsideConditions(
-      "the search for the minimum did not reach the gradient norm of the tolerance, so nothing is released: use a larger strength or tolerance");
+      "the search for the minimum did not reach the gradient norm of the tolerance, so nothing is "
+      "released: use a larger strength or tolerance");
 }
 
 }  // namespace sotto::learning_detail

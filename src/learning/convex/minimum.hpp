@@ -12,6 +12,7 @@ namespace sotto::learning_detail {
 /// `tolerance`; the proof bounds every rounding error. `b` has `width` + 1 numbers, or is empty for
 /// 0. Takes Newton steps, halved until the gradient shrinks. Throws OutsideConditions if the
 /// tolerance is not reached; then nothing may be released.
-std::vector<double> minimum(const ConvexProblem& problem, const Examples& examples, std::span<const double> b, double tolerance);
+std::vector<double> minimum(const ConvexProblem& problem, const Examples& examples,
+                            std::span<const double> b, double tolerance);
 
 }  // namespace sotto::learning_detail

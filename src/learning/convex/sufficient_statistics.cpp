@@ -21,16 +21,23 @@ using learning_detail::Symmetric;
 constexpr std::size_t widest = 1000;
 
 void require_sound(const SufficientStatistics& s) {
-  if (s.width < 1 || s.width > widest) throw InvalidValue("sufficient statistics are for 1 to " + std::to_string(widest) + " features");
-  if (!(s.norm >= 0x1p-10 && s.norm <= 0x1p20)) throw InvalidValue("the norm of rows must be between 2^-10 and 2^20");
-  if (s.rows_a_unit < 1 || s.rows_a_unit > 1'000'000) throw InvalidValue("rows_a_unit must be between 1 and a million");
-  if (!(s.noise >= 0 && s.noise <= 0x1p20)) throw InvalidValue("noise must be between 0 and 2^20 sensitivities");
+  if (s.width < 1 || s.width > widest)
+    throw InvalidValue("sufficient statistics are for 1 to " + std::to_string(widest) +
+                       " features");
+  if (!(s.norm >= 0x1p-10 && s.norm <= 0x1p20))
+    throw InvalidValue("the norm of rows must be between 2^-10 and 2^20");
+  if (s.rows_a_unit < 1 || s.rows_a_unit > 1'000'000)
+    throw InvalidValue("rows_a_unit must be between 1 and a million");
+  if (!(s.noise >= 0 && s.noise <= 0x1p20))
+    throw InvalidValue("noise must be between 0 and 2^20 sensitivities");
 }
 
 // Returns the noise on each of the sums.
 GaussianNoise noise_on(const SufficientStatistics& s) { return {s.noise, sensitivity_of(s)}; }
 
-std::size_t place(std::size_t size, std::size_t i, std::size_t j) { return i * size - i * (i + 1) / 2 + j; }  // i <= j
+std::size_t place(std::size_t size, std::size_t i, std::size_t j) {
+  return i * size - i * (i + 1) / 2 + j;
+}  // i <= j
 
 // Adds up Σ vvᵀ in whole numbers of 2^-28.
 class Moments {
@@ -91,7 +98,8 @@ class Moments {
   }
   void fold() {
     for (std::size_t i = 0; i < size_; ++i) {
-      for (std::size_t j = i; j < size_; ++j) whole_[place(size_, i, j)] += static_cast<std::int64_t>(part_[i * size_ + j]);
+      for (std::size_t j = i; j < size_; ++j)
+        whole_[place(size_, i, j)] += static_cast<std::int64_t>(part_[i * size_ + j]);
     }
     std::fill(part_.begin(), part_.end(), 0.0);
     added_ = 0;
@@ -129,12 +137,15 @@ double dot_of(std::span<const double> u, std::span<const double> v) {
 
 }  // namespace
 
-std::vector<std::int64_t> learning_detail::exact_moments(const Examples& examples, const SufficientStatistics& s) {
+std::vector<std::int64_t> learning_detail::exact_moments(const Examples& examples,
+                                                         const SufficientStatistics& s) {
   require_sound(s);
   if (examples.width() != s.width) {
-    throw InvalidValue("the statistics are of " + std::to_string(s.width) + " features, the examples have " + std::to_string(examples.width()));
+    throw InvalidValue("the statistics are of " + std::to_string(s.width) +
+                       " features, the examples have " + std::to_string(examples.width()));
   }
-  if (examples.rows() >= (std::size_t{1} << 34U)) throw InvalidValue("at most 2^34 rows can be summed");
+  if (examples.rows() >= (std::size_t{1} << 34U))
+    throw InvalidValue("at most 2^34 rows can be summed");
   Moments moments(examples, s);
   for (std::size_t unit = 0; unit < examples.units(); ++unit) moments.add_unit(unit);
   return moments.totals();
@@ -150,7 +161,9 @@ double sensitivity_of(const SufficientStatistics& s) {
 
 Plan plan_of(const SufficientStatistics& s) {
   require_sound(s);
-  if (s.noise == 0) throw OutsideConditions("sufficient statistics without noise are not private: they have no finite cost");
+  if (s.noise == 0)
+    throw OutsideConditions(
+        "sufficient statistics without noise are not private: they have no finite cost");
   return noise_on(s).event();
 }
 
@@ -159,7 +172,9 @@ Plan plan_to_calibrate(const SufficientStatistics& s) {
   return gaussian(hole);
 }
 
-double NoisyMoments::at(std::size_t i, std::size_t j) const { return upper[place(width + 2, std::min(i, j), std::max(i, j))]; }
+double NoisyMoments::at(std::size_t i, std::size_t j) const {
+  return upper[place(width + 2, std::min(i, j), std::max(i, j))];
+}
 
 NoisyMoments release(const Examples& examples, const SufficientStatistics& s) {
   (void)plan_of(s);
@@ -174,7 +189,8 @@ NoisyMoments release(const Examples& examples, const SufficientStatistics& s) {
 LinearFit fit(const NoisyMoments& moments, double confidence) {
   if (!(confidence > 0 && confidence < 1)) throw InvalidValue("confidence must be between 0 and 1");
   const std::size_t size = moments.width + 1;
-  if (moments.upper.size() != (size + 1) * (size + 2) / 2) throw InvalidValue("the moments are of another width");
+  if (moments.upper.size() != (size + 1) * (size + 2) / 2)
+    throw InvalidValue("the moments are of another width");
   Symmetric matrix(size);
   for (std::size_t i = 0; i < size; ++i) {
     for (std::size_t j = 0; j < size; ++j) matrix.at(i, j) = moments.at(i, j);
@@ -195,7 +211,8 @@ LinearFit fit(const NoisyMoments& moments, double confidence) {
     for (std::size_t k = 0; k < size; ++k) {
       if (f[k] == 0) continue;
       for (std::size_t i = 0; i < size; ++i) {
-        for (std::size_t j = 0; j < size; ++j) sum.at(i, j) += f[k] * spectrum.vectors.at(i, k) * spectrum.vectors.at(j, k);
+        for (std::size_t j = 0; j < size; ++j)
+          sum.at(i, j) += f[k] * spectrum.vectors.at(i, k) * spectrum.vectors.at(j, k);
       }
     }
     return sum;
@@ -228,14 +245,19 @@ LinearFit fit(const NoisyMoments& moments, double confidence) {
   }
   const double rows = std::max(1.0, moments.at(size - 1, size - 1) - static_cast<double>(size));
   result.residual = std::sqrt(std::max(0.0, squares) / rows);
-  const double variance = (std::max(0.0, squares) + 2 * moments.deviation * std::sqrt(variance_of_form(v, v))) / rows;
+  const double variance =
+      (std::max(0.0, squares) + 2 * moments.deviation * std::sqrt(variance_of_form(v, v))) / rows;
 
   const double z = normal_quantile(0.5 + confidence / 2, Side::upper);
   for (std::size_t i = 0; i < size; ++i) {
-    const std::span<const double> row = std::span<const double>(inverse.cells).subspan(i * size, size);
-    const double noise = moments.deviation * std::sqrt(variance_of_form(row, theta) + dot_of(row, row));
+    const std::span<const double> row =
+        std::span<const double>(inverse.cells).subspan(i * size, size);
+    const double noise =
+        moments.deviation * std::sqrt(variance_of_form(row, theta) + dot_of(row, row));
     const double both = std::sqrt(noise * noise + variance * sampling.at(i, i));
-    result.coefficients.push_back({theta[i], {theta[i] - z * noise, theta[i] + z * noise}, {theta[i] - z * both, theta[i] + z * both}});
+    result.coefficients.push_back({theta[i],
+                                   {theta[i] - z * noise, theta[i] + z * noise},
+                                   {theta[i] - z * both, theta[i] + z * both}});
   }
   return result;
 }

@@ -54,7 +54,8 @@ Spectrum spectrum_of(Symmetric matrix) {
         if (matrix.at(p, q) == 0) continue;
         // the rotation that sets this entry to 0
         const double half = (matrix.at(q, q) - matrix.at(p, p)) / (2 * matrix.at(p, q));
-        const double tangent = std::copysign(1.0, half) / (std::abs(half) + std::sqrt(half * half + 1));
+        const double tangent =
+            std::copysign(1.0, half) / (std::abs(half) + std::sqrt(half * half + 1));
         const double cosine = 1 / std::sqrt(tangent * tangent + 1);
         const double sine = tangent * cosine;
         for (std::size_t k = 0; k < n; ++k) {

@@ -13,7 +13,9 @@ class Aligned {
  public:
   Aligned() = default;
   explicit Aligned(std::size_t size)
-      : numbers_(static_cast<Number*>(::operator new[](std::max<std::size_t>(size, 1) * sizeof(Number), std::align_val_t{64}))), size_(size) {
+      : numbers_(static_cast<Number*>(::operator new[](
+            std::max<std::size_t>(size, 1) * sizeof(Number), std::align_val_t{64}))),
+        size_(size) {
     clear();
   }
   [[nodiscard]] Number* data() { return numbers_.get(); }

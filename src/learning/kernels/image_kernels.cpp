@@ -10,7 +10,8 @@
 namespace sotto::learning_detail {
 namespace {
 
-[[gnu::always_inline]] inline const float* corner(const Pooling& s, const float* x, std::size_t c, std::size_t i, std::size_t j) {
+[[gnu::always_inline]] inline const float* corner(const Pooling& s, const float* x, std::size_t c,
+                                                  std::size_t i, std::size_t j) {
   return x + ((c * s.height + i * s.stride) * s.width + j * s.stride) * lanes;
 }
 
@@ -86,7 +87,8 @@ void average_pool(const Pooling& s, const float* x, float* y) {
         const float* from = corner(s, x, c, i, j);
         Sixteen sum{};
         for (std::size_t a = 0; a < s.size; ++a) {
-          for (std::size_t b = 0; b < s.size; ++b) sum += load<Sixteen>(from + (a * s.width + b) * lanes);
+          for (std::size_t b = 0; b < s.size; ++b)
+            sum += load<Sixteen>(from + (a * s.width + b) * lanes);
         }
         store(y, sum * share);
       }
@@ -115,21 +117,24 @@ void average_pool_slope(const Pooling& s, const float* dy, float* dx) {
 }
 
 SOTTO_EACH_PROCESSOR
-void group_norm(const Grouping& s, const float* scale, const float* shift, const float* x, float* y) {
+void group_norm(const Grouping& s, const float* scale, const float* shift, const float* x,
+                float* y) {
   const std::size_t count = s.channels * s.positions;
   for (std::size_t g = 0; g < s.groups; ++g) {
     const Moments m = moments_of(x + g * count * lanes, count);
     for (std::size_t i = 0; i < count; ++i) {
       const std::size_t at = (g * count + i) * lanes;
       const std::size_t channel = g * s.channels + i / s.positions;
-      store(y + at, (load<Sixteen>(x + at) - m.mean) * m.per_deviation * scale[channel] + shift[channel]);
+      store(y + at,
+            (load<Sixteen>(x + at) - m.mean) * m.per_deviation * scale[channel] + shift[channel]);
     }
   }
 }
 
 // With h = (x - mean)/deviation and d = dy · scale: dx = (d - mean(d) - h mean(d h)) / deviation.
 SOTTO_EACH_PROCESSOR
-void group_norm_slope(const Grouping& s, const float* scale, const float* x, const float* dy, float* dx) {
+void group_norm_slope(const Grouping& s, const float* scale, const float* x, const float* dy,
+                      float* dx) {
   const std::size_t count = s.channels * s.positions;
   const float share = 1 / static_cast<float>(count);
   for (std::size_t g = 0; g < s.groups; ++g) {
@@ -154,7 +159,8 @@ void group_norm_slope(const Grouping& s, const float* scale, const float* x, con
 }
 
 SOTTO_EACH_PROCESSOR
-void group_norm_gradient(const Grouping& s, const float* x, const float* dy, float* gradient, bool more) {
+void group_norm_gradient(const Grouping& s, const float* x, const float* dy, float* gradient,
+                         bool more) {
   const std::size_t count = s.channels * s.positions;
   const std::size_t channels = s.groups * s.channels;
   for (std::size_t g = 0; g < s.groups; ++g) {
@@ -178,10 +184,12 @@ void group_norm_gradient(const Grouping& s, const float* x, const float* dy, flo
 }
 
 SOTTO_EACH_PROCESSOR
-void sum_positions(const float* slope, std::size_t outputs, std::size_t positions, float* gradient, bool more) {
+void sum_positions(const float* slope, std::size_t outputs, std::size_t positions, float* gradient,
+                   bool more) {
   for (std::size_t o = 0; o < outputs; ++o) {
     Sixteen sum = more ? load<Sixteen>(gradient + o * lanes) : Sixteen{};
-    for (std::size_t i = 0; i < positions; ++i) sum += load<Sixteen>(slope + (o * positions + i) * lanes);
+    for (std::size_t i = 0; i < positions; ++i)
+      sum += load<Sixteen>(slope + (o * positions + i) * lanes);
     store(gradient + o * lanes, sum);
   }
 }

@@ -5,8 +5,10 @@
 #include <cstring>
 #include <initializer_list>
 
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define SOTTO_FOR_EACH_PROCESSOR __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
+    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define SOTTO_FOR_EACH_PROCESSOR \
+  __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
 #define SOTTO_FOR_EACH_PROCESSOR
 #endif
@@ -54,8 +56,9 @@ using Longs [[gnu::vector_size(64)]] = std::int64_t;
   const Doubles k = shifted - shifter;
   const Doubles r = (x - k * 0x1.62e42fefa3800p-1) - k * 0x1.ef35793c76730p-45;
   Doubles sum = Doubles{} + 1.0 / 6227020800.0;  // 1/13!
-  for (const double term : {1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800, 1.0 / 362880, 1.0 / 40320, 1.0 / 5040, 1.0 / 720, 1.0 / 120, 1.0 / 24,
-                            1.0 / 6, 1.0 / 2, 1.0, 1.0}) {
+  for (const double term :
+       {1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800, 1.0 / 362880, 1.0 / 40320, 1.0 / 5040,
+        1.0 / 720, 1.0 / 120, 1.0 / 24, 1.0 / 6, 1.0 / 2, 1.0, 1.0}) {
     sum = sum * r + term;
   }
   const Longs exponent = (Longs)shifted << 52;  // NOLINT(google-readability-casting)  the bits
@@ -64,16 +67,18 @@ using Longs [[gnu::vector_size(64)]] = std::int64_t;
 
 // Sums the lanes of a vector by adding halves, in registers.
 [[gnu::always_inline]] inline float total(Floats lanes) {
-  const EightFloats eight =
-      __builtin_shufflevector(lanes, lanes, 0, 1, 2, 3, 4, 5, 6, 7) + __builtin_shufflevector(lanes, lanes, 8, 9, 10, 11, 12, 13, 14, 15);
-  const FourFloats four = __builtin_shufflevector(eight, eight, 0, 1, 2, 3) + __builtin_shufflevector(eight, eight, 4, 5, 6, 7);
+  const EightFloats eight = __builtin_shufflevector(lanes, lanes, 0, 1, 2, 3, 4, 5, 6, 7) +
+                            __builtin_shufflevector(lanes, lanes, 8, 9, 10, 11, 12, 13, 14, 15);
+  const FourFloats four = __builtin_shufflevector(eight, eight, 0, 1, 2, 3) +
+                          __builtin_shufflevector(eight, eight, 4, 5, 6, 7);
   return (four[0] + four[2]) + (four[1] + four[3]);
 }
 
 }  // namespace
 
 SOTTO_FOR_EACH_PROCESSOR
-void dots(const std::int16_t* row, const float* weights, std::size_t count, std::size_t stride, float* dots) {
+void dots(const std::int16_t* row, const float* weights, std::size_t count, std::size_t stride,
+          float* dots) {
   std::size_t k = 0;
   for (; k + 4 <= count; k += 4) {
     const float* w = weights + k * stride;
@@ -95,13 +100,15 @@ void dots(const std::int16_t* row, const float* weights, std::size_t count, std:
   }
   for (; k < count; ++k) {
     Floats dot0{};
-    for (std::size_t j = 0; j < stride; j += 16) dot0 += codes_at(row + j) * floats_at(weights + k * stride + j);
+    for (std::size_t j = 0; j < stride; j += 16)
+      dot0 += codes_at(row + j) * floats_at(weights + k * stride + j);
     dots[k] = total(dot0);
   }
 }
 
 SOTTO_FOR_EACH_PROCESSOR
-void add_four_rows(const std::int16_t* const* rows, const double* a, std::size_t count, double* sum, std::size_t stride) {
+void add_four_rows(const std::int16_t* const* rows, const double* a, std::size_t count, double* sum,
+                   std::size_t stride) {
   for (std::size_t j = 0; j < stride; j += 8) {
     const Doubles r0 = eight_codes_at(rows[0] + j);
     const Doubles r1 = eight_codes_at(rows[1] + j);
@@ -120,7 +127,8 @@ void add_four_rows(const std::int16_t* const* rows, const double* a, std::size_t
 }
 
 SOTTO_FOR_EACH_PROCESSOR
-void outputs(const Products* products, std::size_t rows, double step, double bias, double* z, double* squares) {
+void outputs(const Products* products, std::size_t rows, double step, double bias, double* z,
+             double* squares) {
   for (std::size_t i = 0; i < rows; ++i) {
     z[i] = static_cast<double>(products[i].dot) * step + bias;
     squares[i] = static_cast<double>(products[i].square);
@@ -141,7 +149,8 @@ void logistic_slopes(const double* z, const double* signs, std::size_t rows, dou
 
 // Short loops without branches, so that compilers vectorise them.
 SOTTO_FOR_EACH_PROCESSOR
-int coefficients(const double* slopes, const double* squares, std::size_t rows, const Rounding& rounding, std::int32_t* coefficients) {
+int coefficients(const double* slopes, const double* squares, std::size_t rows,
+                 const Rounding& rounding, std::int32_t* coefficients) {
   const Rounding with = rounding;
   double lengths[rows_a_tile];
   double most[rows_a_tile];  // largest allowed size of a slope
@@ -166,23 +175,32 @@ int coefficients(const double* slopes, const double* squares, std::size_t rows, 
     const double exactly = clipped_slopes[i] * with.per_step;
     const double steps = exactly > with.largest ? with.largest : exactly;
     const double nearest = (steps + 0x1p52) - 0x1p52;
-    clipped_slopes[i] = nearest - (nearest > steps ? 1 : 0);  // rounds toward zero inline: std::trunc is a function call in some libraries
+    clipped_slopes[i] =
+        nearest -
+        (nearest > steps
+             ? 1
+             : 0);  // rounds toward zero inline: std::trunc is a function call in some libraries
   }
   for (std::size_t i = 0; i < rows; ++i) {
     // Enforce the sensitivity bound on the integer that is added. NaN, from parameters that
     // overflowed, becomes 0.
     const double bound = most[i] * with.per_step;
-    const double sound = clipped_slopes[i] * clipped_slopes[i] <= bound * bound * (1 - 0x1p-40) ? clipped_slopes[i] : 0;
+    const double sound = clipped_slopes[i] * clipped_slopes[i] <= bound * bound * (1 - 0x1p-40)
+                             ? clipped_slopes[i]
+                             : 0;
     clipped_slopes[i] = std::copysign(sound, slopes[i]);
   }
-  for (std::size_t i = 0; i < rows; ++i) coefficients[i] = static_cast<std::int32_t>(clipped_slopes[i]);
+  for (std::size_t i = 0; i < rows; ++i)
+    coefficients[i] = static_cast<std::int32_t>(clipped_slopes[i]);
   std::int32_t clipped = 0;
-  for (std::size_t i = 0; i < rows; ++i) clipped += std::abs(slopes[i]) * lengths[i] > with.norm ? 1 : 0;
+  for (std::size_t i = 0; i < rows; ++i)
+    clipped += std::abs(slopes[i]) * lengths[i] > with.norm ? 1 : 0;
   return clipped;
 }
 
 SOTTO_FOR_EACH_PROCESSOR
-void in_two_parts(const std::int32_t* numbers, std::size_t count, std::int16_t* high, std::int16_t* low) {
+void in_two_parts(const std::int32_t* numbers, std::size_t count, std::int16_t* high,
+                  std::int16_t* low) {
   for (std::size_t i = 0; i < count; ++i) {
     const std::int32_t upper = (numbers[i] + 512) >> 10;
     high[i] = static_cast<std::int16_t>(upper);
@@ -193,8 +211,13 @@ void in_two_parts(const std::int32_t* numbers, std::size_t count, std::int16_t* 
 std::uint64_t kind_of_processor() {
 #if defined(__x86_64__) && defined(__GNUC__)
   // FMA counts too: the standard library's functions round differently with it.
-  const auto has = [](bool feature, unsigned bit) { return static_cast<std::uint64_t>(feature ? 1 : 0) << bit; };
-  return 1 | has(__builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512bw") != 0 && __builtin_cpu_supports("avx512vl") != 0, 1) |
+  const auto has = [](bool feature, unsigned bit) {
+    return static_cast<std::uint64_t>(feature ? 1 : 0) << bit;
+  };
+  return 1 |
+         has(__builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512bw") != 0 &&
+                 __builtin_cpu_supports("avx512vl") != 0,
+             1) |
          has(__builtin_cpu_supports("avx2") != 0, 2) | has(__builtin_cpu_supports("fma") != 0, 3);
 #elif defined(__aarch64__)
   return 0x100;

@@ -10,8 +10,9 @@ namespace {
 
 // Computes `panel` outputs at N neighbouring positions.
 template <int N>
-[[gnu::always_inline]] inline void correlate_block(const Correlation& s, const float* in, const float* weights, const float* bias, float* out,
-                                                   std::size_t valid) {
+[[gnu::always_inline]] inline void correlate_block(const Correlation& s, const float* in,
+                                                   const float* weights, const float* bias,
+                                                   float* out, std::size_t valid) {
   Sixteen sums[panel][N];
 #pragma GCC unroll 8
   for (std::size_t o = 0; o < panel; ++o) {
@@ -34,37 +35,44 @@ template <int N>
 #pragma GCC unroll 8
     for (std::size_t o = 0; o < panel; ++o) {
 #pragma GCC unroll 3
-      for (int n = 0; n < N; ++n) store(out + static_cast<std::ptrdiff_t>(o) * s.out_output + n * s.out_column, sums[o][n]);
+      for (int n = 0; n < N; ++n)
+        store(out + static_cast<std::ptrdiff_t>(o) * s.out_output + n * s.out_column, sums[o][n]);
     }
     return;
   }
   for (std::size_t o = 0; o < valid; ++o) {
-    for (int n = 0; n < N; ++n) store(out + static_cast<std::ptrdiff_t>(o) * s.out_output + n * s.out_column, sums[o][n]);
+    for (int n = 0; n < N; ++n)
+      store(out + static_cast<std::ptrdiff_t>(o) * s.out_output + n * s.out_column, sums[o][n]);
   }
 }
 
 // Sums the products of the slopes of O outputs with T taps over all positions.
 template <int O, int T>
-[[gnu::always_inline]] inline void gradient_block(const LaneGradient& s, const float* in, const float* slope, const std::ptrdiff_t* taps,
+[[gnu::always_inline]] inline void gradient_block(const LaneGradient& s, const float* in,
+                                                  const float* slope, const std::ptrdiff_t* taps,
                                                   float* gradient, bool more) {
   Sixteen sums[O][T];
 #pragma GCC unroll 8
   for (int o = 0; o < O; ++o) {
 #pragma GCC unroll 3
     for (int t = 0; t < T; ++t) {
-      const float* place = gradient + (static_cast<std::size_t>(o) * s.tap_count + static_cast<std::size_t>(t)) * lanes;
+      const float* place =
+          gradient +
+          (static_cast<std::size_t>(o) * s.tap_count + static_cast<std::size_t>(t)) * lanes;
       sums[o][t] = more ? load<Sixteen>(place) : Sixteen{};
     }
   }
   for (std::size_t y = 0; y < s.rows; ++y) {
     for (std::size_t x = 0; x < s.columns; ++x) {
-      const float* place = in + static_cast<std::ptrdiff_t>(y) * s.in_row + static_cast<std::ptrdiff_t>(x) * s.in_column;
+      const float* place = in + static_cast<std::ptrdiff_t>(y) * s.in_row +
+                           static_cast<std::ptrdiff_t>(x) * s.in_column;
       Sixteen values[T];
 #pragma GCC unroll 3
       for (int t = 0; t < T; ++t) values[t] = load<Sixteen>(place + taps[t]);
 #pragma GCC unroll 8
       for (int o = 0; o < O; ++o) {
-        const auto d = load<Sixteen>(slope + static_cast<std::size_t>(o) * s.slope_output + (y * s.columns + x) * lanes);
+        const auto d = load<Sixteen>(slope + static_cast<std::size_t>(o) * s.slope_output +
+                                     (y * s.columns + x) * lanes);
 #pragma GCC unroll 3
         for (int t = 0; t < T; ++t) sums[o][t] += d * values[t];
       }
@@ -74,21 +82,28 @@ template <int O, int T>
   for (int o = 0; o < O; ++o) {
 #pragma GCC unroll 3
     for (int t = 0; t < T; ++t) {
-      store(gradient + (static_cast<std::size_t>(o) * s.tap_count + static_cast<std::size_t>(t)) * lanes, sums[o][t]);
+      store(gradient +
+                (static_cast<std::size_t>(o) * s.tap_count + static_cast<std::size_t>(t)) * lanes,
+            sums[o][t]);
     }
   }
 }
 
 template <int O>
-[[gnu::always_inline]] inline void gradient_of_outputs(const LaneGradient& s, const float* in, const float* slope, float* gradient, bool more) {
+[[gnu::always_inline]] inline void gradient_of_outputs(const LaneGradient& s, const float* in,
+                                                       const float* slope, float* gradient,
+                                                       bool more) {
   std::size_t tap = 0;
-  for (; tap + 3 <= s.tap_count; tap += 3) gradient_block<O, 3>(s, in, slope, s.taps + tap, gradient + tap * lanes, more);
-  for (; tap < s.tap_count; ++tap) gradient_block<O, 1>(s, in, slope, s.taps + tap, gradient + tap * lanes, more);
+  for (; tap + 3 <= s.tap_count; tap += 3)
+    gradient_block<O, 3>(s, in, slope, s.taps + tap, gradient + tap * lanes, more);
+  for (; tap < s.tap_count; ++tap)
+    gradient_block<O, 1>(s, in, slope, s.taps + tap, gradient + tap * lanes, more);
 }
 
 // Sums the products of `panel` outputs with three vectors of columns, over the rows in order.
 template <class Vector, class Number>
-[[gnu::always_inline]] inline void product_block(const Number* columns, const Number* coefficients, std::size_t rows, Number* sum, std::size_t width,
+[[gnu::always_inline]] inline void product_block(const Number* columns, const Number* coefficients,
+                                                 std::size_t rows, Number* sum, std::size_t width,
                                                  std::size_t valid, std::size_t valid_columns) {
   constexpr std::size_t in_vector = sizeof(Vector) / sizeof(Number);
   Vector sums[panel][3];
@@ -129,7 +144,8 @@ template <class Vector, class Number>
 // Processes three vectors of columns at a time: codes are converted once, and stay in the
 // first-level cache for all outputs.
 template <class Vector, class Number, class Codes>
-[[gnu::always_inline]] inline void products_of_panels(const OuterProducts& s, const Number* coefficients, Number* sum) {
+[[gnu::always_inline]] inline void products_of_panels(const OuterProducts& s,
+                                                      const Number* coefficients, Number* sum) {
   constexpr std::size_t in_vector = sizeof(Vector) / sizeof(Number);
   constexpr std::size_t step = 3 * in_vector;
   const std::size_t readable = (s.width + 15) / 16 * 16;
@@ -139,12 +155,14 @@ template <class Vector, class Number, class Codes>
       for (std::size_t v = 0; v < 3; ++v) {
         const std::size_t at = j + v * in_vector;
         Vector x{};
-        if (at + in_vector <= readable) x = __builtin_convertvector(load<Codes>(s.codes[row] + at), Vector);
+        if (at + in_vector <= readable)
+          x = __builtin_convertvector(load<Codes>(s.codes[row] + at), Vector);
         store(columns + row * step + v * in_vector, x);
       }
     }
     for (std::size_t o = 0; o < s.outputs; o += panel) {
-      product_block<Vector, Number>(columns, coefficients + o * book_rows, s.rows, sum + o * s.width + j, s.width, std::min(panel, s.outputs - o),
+      product_block<Vector, Number>(columns, coefficients + o * book_rows, s.rows,
+                                    sum + o * s.width + j, s.width, std::min(panel, s.outputs - o),
                                     std::min(step, s.width - j));
     }
   }
@@ -154,7 +172,8 @@ template <class Vector, class Number, class Codes>
 [[gnu::always_inline]] inline Sixteen exp_below_zero(Sixteen x) {
   constexpr float lowest = -87.0F;
   constexpr float log2_of_e = 1.44269504F;
-  constexpr float ln2_high = 0.693359375F;  // few bits, so that its product with a small integer is exact
+  constexpr float ln2_high =
+      0.693359375F;  // few bits, so that its product with a small integer is exact
   constexpr float ln2_low = -2.12194440e-4F;
   constexpr float shift = 12582912.0F;  // 1.5 · 2^23: adding it rounds to a whole number
   x = x > lowest ? x : all_of(lowest);
@@ -181,25 +200,31 @@ void correlate(const Correlation& s, const float* in, float* out) {
     const std::size_t valid = std::min(panel, s.outputs - o);
     for (std::size_t y = 0; y < s.rows; ++y) {
       const float* from = in + static_cast<std::ptrdiff_t>(y) * s.in_row;
-      float* to = out + static_cast<std::ptrdiff_t>(o) * s.out_output + static_cast<std::ptrdiff_t>(y) * s.out_row;
+      float* to = out + static_cast<std::ptrdiff_t>(o) * s.out_output +
+                  static_cast<std::ptrdiff_t>(y) * s.out_row;
       std::size_t left = s.columns;
       // two independent sums of two, so that additions overlap
       for (; left >= 5 || left == 3; left -= 3, from += 3 * s.in_column, to += 3 * s.out_column) {
         correlate_block<3>(s, from, weights, s.bias + o, to, valid);
       }
-      for (; left >= 2; left -= 2, from += 2 * s.in_column, to += 2 * s.out_column) correlate_block<2>(s, from, weights, s.bias + o, to, valid);
+      for (; left >= 2; left -= 2, from += 2 * s.in_column, to += 2 * s.out_column)
+        correlate_block<2>(s, from, weights, s.bias + o, to, valid);
       if (left == 1) correlate_block<1>(s, from, weights, s.bias + o, to, valid);
     }
   }
 }
 
 SOTTO_EACH_PROCESSOR
-void gradient_of_lanes(const LaneGradient& s, const float* in, const float* slope, float* gradient, bool more) {
+void gradient_of_lanes(const LaneGradient& s, const float* in, const float* slope, float* gradient,
+                       bool more) {
   std::size_t o = 0;
   for (; o + panel <= s.outputs; o += panel) {
-    gradient_of_outputs<8>(s, in, slope + o * s.slope_output, gradient + o * s.tap_count * lanes, more);
+    gradient_of_outputs<8>(s, in, slope + o * s.slope_output, gradient + o * s.tap_count * lanes,
+                           more);
   }
-  for (; o < s.outputs; ++o) gradient_of_outputs<1>(s, in, slope + o * s.slope_output, gradient + o * s.tap_count * lanes, more);
+  for (; o < s.outputs; ++o)
+    gradient_of_outputs<1>(s, in, slope + o * s.slope_output, gradient + o * s.tap_count * lanes,
+                           more);
 }
 
 SOTTO_EACH_PROCESSOR
@@ -213,25 +238,29 @@ void add_products(const OuterProducts& shape, const float* coefficients, float* 
 }
 
 SOTTO_EACH_PROCESSOR
-void add_coefficients(const double* coefficients, std::size_t rows, std::size_t outputs, double scale, double* sum) {
+void add_coefficients(const double* coefficients, std::size_t rows, std::size_t outputs,
+                      double scale, double* sum) {
   for (std::size_t o = 0; o < outputs; ++o) {
     const double* from = coefficients + o * book_rows;
     Eight sums{};
     std::size_t row = 0;
     for (; row + 8 <= rows; row += 8) sums += load<Eight>(from + row);
-    double all = ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]));
+    double all =
+        ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]));
     for (; row < rows; ++row) all += from[row];
     sum[o] += all * scale;
   }
 }
 
 SOTTO_EACH_PROCESSOR
-void spread(const std::int16_t* const* codes, std::size_t width, std::size_t rows, float step, float* tile) {
+void spread(const std::int16_t* const* codes, std::size_t width, std::size_t rows, float step,
+            float* tile) {
   for (std::size_t t = 0; t < rows; t += lanes) {
     for (std::size_t j = 0; j < width; j += lanes) {
       float block[lanes][lanes];
       for (std::size_t i = 0; i < lanes; ++i) {
-        store(block[i], __builtin_convertvector(load<SixteenCodes>(codes[t + i] + j), Sixteen) * step);
+        store(block[i],
+              __builtin_convertvector(load<SixteenCodes>(codes[t + i] + j), Sixteen) * step);
       }
       const std::size_t valid = std::min(lanes, width - j);
       for (std::size_t k = 0; k < valid; ++k) {
@@ -243,12 +272,14 @@ void spread(const std::int16_t* const* codes, std::size_t width, std::size_t row
 }
 
 SOTTO_EACH_PROCESSOR
-void gather_codes(const float* tile, std::size_t width, std::size_t rows, float per_step, std::int16_t* codes, std::size_t stride) {
+void gather_codes(const float* tile, std::size_t width, std::size_t rows, float per_step,
+                  std::int16_t* codes, std::size_t stride) {
   for (std::size_t t = 0; t < rows; t += lanes) {
     for (std::size_t j = 0; j < width; j += lanes) {
       float block[lanes][lanes] = {};
       const std::size_t valid = std::min(lanes, width - j);
-      for (std::size_t k = 0; k < valid; ++k) store(block[k], load<Sixteen>(tile + (j + k) * rows + t) * per_step);
+      for (std::size_t k = 0; k < valid; ++k)
+        store(block[k], load<Sixteen>(tile + (j + k) * rows + t) * per_step);
       for (std::size_t i = 0; i < lanes; ++i) {
         Sixteen row;
         for (std::size_t k = 0; k < lanes; ++k) row[k] = block[k][i];
@@ -285,29 +316,35 @@ void squares_of_rows(const float* tile, std::size_t count, std::size_t rows, flo
 }
 
 SOTTO_EACH_PROCESSOR
-void round_rows(const float* tile, std::size_t count, std::size_t rows, const float* factors, float limit, double* coefficients, std::size_t stride) {
+void round_rows(const float* tile, std::size_t count, std::size_t rows, const float* factors,
+                float limit, double* coefficients, std::size_t stride) {
   for (std::size_t i = 0; i < count; ++i) {
     for (std::size_t t = 0; t < rows; t += 8) {
-      const EightFloats scaled = load<EightFloats>(tile + i * rows + t) * load<EightFloats>(factors + t);
+      const EightFloats scaled =
+          load<EightFloats>(tile + i * rows + t) * load<EightFloats>(factors + t);
       const EightFloats below = scaled < limit ? scaled : EightFloats{};  // NaN becomes 0 too
       const EightFloats safe = below > -limit ? below : EightFloats{};
       using EightWhole [[gnu::vector_size(32)]] = std::int32_t;
-      store(coefficients + i * stride + t, __builtin_convertvector(__builtin_convertvector(safe, EightWhole), Eight));
+      store(coefficients + i * stride + t,
+            __builtin_convertvector(__builtin_convertvector(safe, EightWhole), Eight));
     }
   }
 }
 
 SOTTO_EACH_PROCESSOR
-void widen_rows(const float* tile, std::size_t count, std::size_t rows, double scale, double* coefficients, std::size_t stride) {
+void widen_rows(const float* tile, std::size_t count, std::size_t rows, double scale,
+                double* coefficients, std::size_t stride) {
   for (std::size_t i = 0; i < count; ++i) {
     for (std::size_t t = 0; t < rows; t += 8) {
-      store(coefficients + i * stride + t, __builtin_convertvector(load<EightFloats>(tile + i * rows + t), Eight) * scale);
+      store(coefficients + i * stride + t,
+            __builtin_convertvector(load<EightFloats>(tile + i * rows + t), Eight) * scale);
     }
   }
 }
 
 SOTTO_EACH_PROCESSOR
-void add_rounded(const float* tile, std::size_t count, std::size_t rows, const float* factors, float limit, std::int32_t* sums) {
+void add_rounded(const float* tile, std::size_t count, std::size_t rows, const float* factors,
+                 float limit, std::int32_t* sums) {
   for (std::size_t i = 0; i < count; ++i) {
     auto sum = load<SixteenWhole>(sums + i * lanes);
     for (std::size_t t = 0; t < rows; t += lanes) {

@@ -10,7 +10,8 @@ namespace sotto::learning_detail {
 
 inline constexpr std::size_t lanes = 16;  ///< rows per vector; a tile has a multiple of them
 inline constexpr std::size_t panel = 8;   ///< outputs that are computed together
-inline constexpr std::size_t book_rows = 128;  ///< rows that are buffered before outer products are summed
+inline constexpr std::size_t book_rows =
+    128;  ///< rows that are buffered before outer products are summed
 
 /// out[o][y][x] = bias[o] + Σ_tap weights[o][tap] in[y][x][tap], summed in the order of the taps.
 /// It covers convolutions, their transposes and dense layers. Distances between neighbours are in
@@ -37,7 +38,8 @@ struct LaneGradient {
   std::ptrdiff_t in_row = 0, in_column = 0;
   std::size_t slope_output = 0;  ///< distance between the slopes of consecutive outputs
 };
-void gradient_of_lanes(const LaneGradient& shape, const float* in, const float* slope, float* gradient, bool more);
+void gradient_of_lanes(const LaneGradient& shape, const float* in, const float* slope,
+                       float* gradient, bool more);
 
 /// sum[o][j] += Σ_rows coefficients[o][row] codes[row][j], summed in the order of the rows. Exact
 /// for integers while sums stay below 2^53.
@@ -47,28 +49,36 @@ struct OuterProducts {
   std::size_t width = 0;  ///< codes per row; memory must be readable up to the next multiple of 16
   std::size_t outputs = 0;
 };
-void add_products(const OuterProducts& shape, const double* coefficients, double* sum);  ///< coefficients: [outputs, padded to panel][book_rows]
-void add_products(const OuterProducts& shape, const float* coefficients, float* sum);    ///< for comparison: neither exact nor private
+void add_products(const OuterProducts& shape, const double* coefficients,
+                  double* sum);  ///< coefficients: [outputs, padded to panel][book_rows]
+void add_products(const OuterProducts& shape, const float* coefficients,
+                  float* sum);  ///< for comparison: neither exact nor private
 
 /// Adds scale Σ_rows coefficients[o][row] to sum[o].
-void add_coefficients(const double* coefficients, std::size_t rows, std::size_t outputs, double scale, double* sum);
+void add_coefficients(const double* coefficients, std::size_t rows, std::size_t outputs,
+                      double scale, double* sum);
 
 /// Writes the codes of rows, times `step`, to a tile.
-void spread(const std::int16_t* const* codes, std::size_t width, std::size_t rows, float step, float* tile);
+void spread(const std::int16_t* const* codes, std::size_t width, std::size_t rows, float step,
+            float* tile);
 /// Writes a tile of numbers on a grid as rows of codes: codes[t · stride + i].
-void gather_codes(const float* tile, std::size_t width, std::size_t rows, float per_step, std::int16_t* codes, std::size_t stride);
+void gather_codes(const float* tile, std::size_t width, std::size_t rows, float per_step,
+                  std::int16_t* codes, std::size_t stride);
 
 /// Writes Σ_i tile[i]² of each row. It is below the exact value by a relative error of at most (160
 /// + count/256) 2^-24 plus count · 2^-126.
 void squares_of_rows(const float* tile, std::size_t count, std::size_t rows, float* squares);
 /// Writes coefficients[i][t] = tile[i][t] · factor[t], rounded toward zero; 0 if the size is not
 /// below `limit`. Rows i are `stride` apart.
-void round_rows(const float* tile, std::size_t count, std::size_t rows, const float* factors, float limit, double* coefficients, std::size_t stride);
+void round_rows(const float* tile, std::size_t count, std::size_t rows, const float* factors,
+                float limit, double* coefficients, std::size_t stride);
 /// Writes coefficients[i][t] = tile[i][t] · scale, without rounding error: scale is a power of two.
-void widen_rows(const float* tile, std::size_t count, std::size_t rows, double scale, double* coefficients, std::size_t stride);
+void widen_rows(const float* tile, std::size_t count, std::size_t rows, double scale,
+                double* coefficients, std::size_t stride);
 /// Adds tile[i][t] · factor[t], rounded toward zero, to sums[i][lane] for the rows t of each lane;
 /// adds 0 if the size is not below `limit`.
-void add_rounded(const float* tile, std::size_t count, std::size_t rows, const float* factors, float limit, std::int32_t* sums);
+void add_rounded(const float* tile, std::size_t count, std::size_t rows, const float* factors,
+                 float limit, std::int32_t* sums);
 
 /// Activations and their slopes of `count` numbers, a multiple of 16.
 void tanh_of(const float* x, float* y, std::size_t count);

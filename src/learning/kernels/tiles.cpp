@@ -24,7 +24,8 @@ namespace plain {
 constexpr std::size_t bytes = 16;
 using EightCodes [[gnu::vector_size(16)]] = std::int16_t;
 using FourUnsigned [[gnu::vector_size(16)]] = std::uint32_t;
-[[gnu::always_inline]] inline FourUnsigned with_pairs_of(EightCodes a, EightCodes b, FourUnsigned sum) {
+[[gnu::always_inline]] inline FourUnsigned with_pairs_of(EightCodes a, EightCodes b,
+                                                         FourUnsigned sum) {
 #if defined(SOTTO_SEVERAL_PROCESSORS)
   return sum + (FourUnsigned)_mm_madd_epi16((__m128i)a, (__m128i)b);
 #else
@@ -40,7 +41,9 @@ using FourUnsigned [[gnu::vector_size(16)]] = std::uint32_t;
 [[gnu::always_inline]] inline EightCodes last_of_each_eight(EightCodes x, EightCodes y) {
   return __builtin_shufflevector(x, y, 4, 12, 5, 13, 6, 14, 7, 15);
 }
-[[gnu::always_inline]] inline EightCodes last_codes_at(const std::int16_t* /*place*/) { return EightCodes{}; }  // rows are whole vectors
+[[gnu::always_inline]] inline EightCodes last_codes_at(const std::int16_t* /*place*/) {
+  return EightCodes{};
+}  // rows are whole vectors
 [[gnu::always_inline]] inline TwoLongs totals(TwoLongs a, TwoLongs b) {
   return __builtin_shufflevector(a, b, 0, 2) + __builtin_shufflevector(a, b, 1, 3);
 }
@@ -54,7 +57,8 @@ namespace avx2 {
 constexpr std::size_t bytes = 32;
 using SixteenCodes [[gnu::vector_size(32)]] = std::int16_t;
 using EightUnsigned [[gnu::vector_size(32)]] = std::uint32_t;
-[[gnu::always_inline]] inline EightUnsigned with_pairs_of(SixteenCodes a, SixteenCodes b, EightUnsigned sum) {
+[[gnu::always_inline]] inline EightUnsigned with_pairs_of(SixteenCodes a, SixteenCodes b,
+                                                          EightUnsigned sum) {
   return sum + (EightUnsigned)_mm256_madd_epi16((__m256i)a, (__m256i)b);
 }
 [[gnu::always_inline]] inline SixteenCodes first_of_each_eight(SixteenCodes x, SixteenCodes y) {
@@ -63,9 +67,12 @@ using EightUnsigned [[gnu::vector_size(32)]] = std::uint32_t;
 [[gnu::always_inline]] inline SixteenCodes last_of_each_eight(SixteenCodes x, SixteenCodes y) {
   return (SixteenCodes)_mm256_unpackhi_epi16((__m256i)x, (__m256i)y);
 }
-[[gnu::always_inline]] inline SixteenCodes last_codes_at(const std::int16_t* /*place*/) { return SixteenCodes{}; }  // rows are whole vectors
+[[gnu::always_inline]] inline SixteenCodes last_codes_at(const std::int16_t* /*place*/) {
+  return SixteenCodes{};
+}  // rows are whole vectors
 [[gnu::always_inline]] inline TwoLongs totals(FourLongs a, FourLongs b) {
-  const FourLongs four = __builtin_shufflevector(a, b, 0, 4, 2, 6) + __builtin_shufflevector(a, b, 1, 5, 3, 7);
+  const FourLongs four =
+      __builtin_shufflevector(a, b, 0, 4, 2, 6) + __builtin_shufflevector(a, b, 1, 5, 3, 7);
   return __builtin_shufflevector(four, four, 0, 1) + __builtin_shufflevector(four, four, 2, 3);
 }
 #include "learning/kernels/tiles.inc"
@@ -78,10 +85,12 @@ using EightUnsigned [[gnu::vector_size(32)]] = std::uint32_t;
 namespace avx512 {
 using ThirtyTwoCodes [[gnu::vector_size(64)]] = std::int16_t;
 using SixteenUnsigned [[gnu::vector_size(64)]] = std::uint32_t;
-[[gnu::always_inline]] inline ThirtyTwoCodes first_of_each_eight(ThirtyTwoCodes x, ThirtyTwoCodes y) {
+[[gnu::always_inline]] inline ThirtyTwoCodes first_of_each_eight(ThirtyTwoCodes x,
+                                                                 ThirtyTwoCodes y) {
   return (ThirtyTwoCodes)_mm512_unpacklo_epi16((__m512i)x, (__m512i)y);
 }
-[[gnu::always_inline]] inline ThirtyTwoCodes last_of_each_eight(ThirtyTwoCodes x, ThirtyTwoCodes y) {
+[[gnu::always_inline]] inline ThirtyTwoCodes last_of_each_eight(ThirtyTwoCodes x,
+                                                                ThirtyTwoCodes y) {
   return (ThirtyTwoCodes)_mm512_unpackhi_epi16((__m512i)x, (__m512i)y);
 }
 // Returns the last sixteen codes of a row, followed by zeros.
@@ -89,13 +98,16 @@ using SixteenUnsigned [[gnu::vector_size(64)]] = std::uint32_t;
   return (ThirtyTwoCodes)_mm512_maskz_loadu_epi16(0xffff, place);
 }
 [[gnu::always_inline]] inline TwoLongs totals(EightLongs a, EightLongs b) {
-  const EightLongs eight = __builtin_shufflevector(a, b, 0, 8, 2, 10, 4, 12, 6, 14) + __builtin_shufflevector(a, b, 1, 9, 3, 11, 5, 13, 7, 15);
-  const FourLongs four = __builtin_shufflevector(eight, eight, 0, 1, 2, 3) + __builtin_shufflevector(eight, eight, 4, 5, 6, 7);
+  const EightLongs eight = __builtin_shufflevector(a, b, 0, 8, 2, 10, 4, 12, 6, 14) +
+                           __builtin_shufflevector(a, b, 1, 9, 3, 11, 5, 13, 7, 15);
+  const FourLongs four = __builtin_shufflevector(eight, eight, 0, 1, 2, 3) +
+                         __builtin_shufflevector(eight, eight, 4, 5, 6, 7);
   return __builtin_shufflevector(four, four, 0, 1) + __builtin_shufflevector(four, four, 2, 3);
 }
 namespace two_operations {
 constexpr std::size_t bytes = 64;
-[[gnu::always_inline]] inline SixteenUnsigned with_pairs_of(ThirtyTwoCodes a, ThirtyTwoCodes b, SixteenUnsigned sum) {
+[[gnu::always_inline]] inline SixteenUnsigned with_pairs_of(ThirtyTwoCodes a, ThirtyTwoCodes b,
+                                                            SixteenUnsigned sum) {
   return sum + (SixteenUnsigned)_mm512_madd_epi16((__m512i)a, (__m512i)b);
 }
 #include "learning/kernels/tiles.inc"
@@ -104,7 +116,8 @@ constexpr std::size_t bytes = 64;
 #pragma GCC target("avx512vnni")
 namespace avx512::one_operation {
 constexpr std::size_t bytes = 64;
-[[gnu::always_inline]] inline SixteenUnsigned with_pairs_of(ThirtyTwoCodes a, ThirtyTwoCodes b, SixteenUnsigned sum) {
+[[gnu::always_inline]] inline SixteenUnsigned with_pairs_of(ThirtyTwoCodes a, ThirtyTwoCodes b,
+                                                            SixteenUnsigned sum) {
   return (SixteenUnsigned)_mm512_dpwssd_epi32((__m512i)sum, (__m512i)a, (__m512i)b);
 }
 #include "learning/kernels/tiles.inc"
@@ -117,14 +130,17 @@ constexpr std::size_t bytes = 64;
 std::vector<TileLoops> loops_here() {
   std::vector<TileLoops> all;
 #if defined(SOTTO_SEVERAL_PROCESSORS)
-  if (__builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512bw") != 0 && __builtin_cpu_supports("avx512dq") != 0 &&
-      __builtin_cpu_supports("avx512vl") != 0) {
+  if (__builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512bw") != 0 &&
+      __builtin_cpu_supports("avx512dq") != 0 && __builtin_cpu_supports("avx512vl") != 0) {
     using namespace avx512;
     if (__builtin_cpu_supports("avx512vnni") != 0)
-      all.push_back({"AVX-512 with VNNI", one_operation::products, one_operation::add, one_operation::empty});
-    all.push_back({"AVX-512", two_operations::products, two_operations::add, two_operations::empty});
+      all.push_back(
+          {"AVX-512 with VNNI", one_operation::products, one_operation::add, one_operation::empty});
+    all.push_back(
+        {"AVX-512", two_operations::products, two_operations::add, two_operations::empty});
   }
-  if (__builtin_cpu_supports("avx2") != 0) all.push_back({"AVX2", avx2::products, avx2::add, avx2::empty});
+  if (__builtin_cpu_supports("avx2") != 0)
+    all.push_back({"AVX2", avx2::products, avx2::add, avx2::empty});
 #endif
   all.push_back({"any processor", plain::products, plain::add, plain::empty});
   return all;
@@ -132,7 +148,8 @@ std::vector<TileLoops> loops_here() {
 
 }  // namespace
 
-WholeWeights::WholeWeights(std::span<const double> weights, std::size_t stride) : high((stride + 31) / 32 * 32), low(high.size()), step(1) {
+WholeWeights::WholeWeights(std::span<const double> weights, std::size_t stride)
+    : high((stride + 31) / 32 * 32), low(high.size()), step(1) {
   double largest = 0;
   for (const double weight : weights) {
     if (!std::isfinite(weight)) {

@@ -26,7 +26,8 @@ struct WholeWeights {
 class Prefetcher {
  public:
   Prefetcher() = default;
-  Prefetcher(const std::int16_t* const* rows, std::size_t count, std::size_t stride) : row_(rows), end_(rows + count), lines_((stride + 31) / 32) {
+  Prefetcher(const std::int16_t* const* rows, std::size_t count, std::size_t stride)
+      : row_(rows), end_(rows + count), lines_((stride + 31) / 32) {
     next_row();
   }
   [[nodiscard]] std::size_t lines_a_row() const { return lines_; }
@@ -68,12 +69,13 @@ struct Products {
 /// 2^14 in size.
 struct TileLoops {
   const char* name;
-  void (*products)(const std::int16_t* const* rows, std::size_t count, const WholeWeights& weights, std::size_t stride, Prefetcher& prefetcher,
-                   Products* results);
+  void (*products)(const std::int16_t* const* rows, std::size_t count, const WholeWeights& weights,
+                   std::size_t stride, Prefetcher& prefetcher, Products* results);
   /// Adds Σ (1024 high[i] + low[i]) rows[i] to the sums, with |high| <= 2^8 and |low| <= 2^9.
   /// `count` must be even.
-  void (*add)(const std::int16_t* const* rows, std::size_t count, const std::int16_t* high, const std::int16_t* low, std::size_t stride,
-              Prefetcher& prefetcher, std::int32_t* sums);
+  void (*add)(const std::int16_t* const* rows, std::size_t count, const std::int16_t* high,
+              const std::int16_t* low, std::size_t stride, Prefetcher& prefetcher,
+              std::int32_t* sums);
   /// Moves the sums of at most rows_until_emptied rows to doubles, column by column. Exact while
   /// they stay below 2^53.
   void (*empty)(std::int32_t* sums, std::size_t stride, double* to);

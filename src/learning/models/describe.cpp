@@ -19,13 +19,19 @@ struct Call {
 
 Call call_in(const std::string& text) {
   const std::size_t open = text.find('(');
-  if (open == std::string::npos || text.back() != ')') throw InvalidValue("\"" + text + "\" is not a model description: write one such as linear(width=3, loss=logistic, classes=2)");
+  if (open == std::string::npos || text.back() != ')')
+    throw InvalidValue("\"" + text +
+                       "\" is not a model description: write one such as linear(width=3, "
+                       "loss=logistic, classes=2)");
   Call call{text.substr(0, open), {}};
   std::size_t at = open + 1;
   while (at < text.size() - 1) {
     const std::size_t end = std::min(text.find(", ", at), text.size() - 1);
     const std::size_t equals = text.find('=', at);
-    if (equals == std::string::npos || equals > end) throw InvalidValue("\"" + text + "\" is not a model description: write one such as linear(width=3, loss=logistic, classes=2)");
+    if (equals == std::string::npos || equals > end)
+      throw InvalidValue("\"" + text +
+                         "\" is not a model description: write one such as linear(width=3, "
+                         "loss=logistic, classes=2)");
     call.settings[text.substr(at, equals - at)] = text.substr(equals + 1, end - equals - 1);
     at = end + 2;
   }
@@ -44,7 +50,8 @@ bool is_network(const std::string& description) { return description.starts_with
 
 LinearModel linear_in(const std::string& description) {
   const Call call = call_in(description);
-  if (call.word != "linear") throw InvalidValue("there is no model \"" + call.word + "\": write linear or network");
+  if (call.word != "linear")
+    throw InvalidValue("there is no model \"" + call.word + "\": write linear or network");
   LinearModel model{};
   for (const auto& [key, value] : call.settings) {
     if (key == "width") {
@@ -67,7 +74,8 @@ LinearModel linear_in(const std::string& description) {
 }  // namespace
 
 std::unique_ptr<Model> model_of(const std::string& description) {
-  auto model = is_network(description) ? make_model(parse_network(description)) : make_model(linear_in(description));
+  auto model = is_network(description) ? make_model(parse_network(description))
+                                       : make_model(linear_in(description));
   if (model->description() != description) {
     throw InvalidValue("\"" + description + "\" must be written \"" + model->description() + "\"");
   }
@@ -75,7 +83,8 @@ std::unique_ptr<Model> model_of(const std::string& description) {
 }
 
 std::size_t width_of_model(const std::string& description) {
-  return is_network(description) ? parse_network(description).input.size() : linear_in(description).width;
+  return is_network(description) ? parse_network(description).input.size()
+                                 : linear_in(description).width;
 }
 
 }  // namespace sotto

@@ -10,10 +10,10 @@
 #include <numeric>
 
 #include "learning/kernels/kernels.hpp"
+#include "learning/kernels/tiles.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/learning/model.hpp"
-#include "learning/kernels/tiles.hpp"
 
 namespace sotto {
 namespace {
@@ -26,30 +26,41 @@ using learning_detail::WholeWeights;
 
 constexpr double largest_coefficient = 0x1p18;
 constexpr double a_step = 1.0 / feature_one;
-constexpr std::size_t ahead = 8;                                  // how many rows ahead are prefetched
+constexpr std::size_t ahead = 8;  // how many rows ahead are prefetched
 constexpr std::size_t rows_until_folded = std::size_t{1} << 20U;  // 2^20 rows · 2^32 < 2^53
 
 class Linear final : public Model {
  public:
-  explicit Linear(const LinearModel& model) : model_(model), outputs_(model.loss.outputs(model.classes)) {
+  explicit Linear(const LinearModel& model)
+      : model_(model), outputs_(model.loss.outputs(model.classes)) {
     if (model.width == 0) throw InvalidValue("`width` is 0: a model needs at least one feature");
-    if (model.loss.is_of_classes() && model.classes < 2) throw InvalidValue("`classes` must be at least 2");
+    if (model.loss.is_of_classes() && model.classes < 2)
+      throw InvalidValue("`classes` must be at least 2");
     if (model.loss.kind != LossKind::softmax && model.loss.is_of_classes() && model.classes != 2) {
-      throw InvalidValue(name_of(model.loss.kind) + " is a loss of two classes: for " + std::to_string(model.classes) + " use softmax");
+      throw InvalidValue(name_of(model.loss.kind) + " is a loss of two classes: for " +
+                         std::to_string(model.classes) + " use softmax");
     }
-    if (model.loss.kind == LossKind::huber && !(model.loss.bend > 0 && model.loss.bend <= 1e150)) throw InvalidValue("`bend` must be above 0 and at most 1e150");
+    if (model.loss.kind == LossKind::huber && !(model.loss.bend > 0 && model.loss.bend <= 1e150))
+      throw InvalidValue("`bend` must be above 0 and at most 1e150");
   }
 
   const LossFunction& loss() const override { return model_.loss; }
   std::size_t outputs() const override { return outputs_; }
-  std::vector<Layer> layers() const override { return {{"linear", 0, outputs_ * (model_.width + (model_.intercept ? 1 : 0))}}; }
-  std::vector<double> start(std::uint64_t /*seed*/) const override { return std::vector<double>(parameters(), 0.0); }
+  std::vector<Layer> layers() const override {
+    return {{"linear", 0, outputs_ * (model_.width + (model_.intercept ? 1 : 0))}};
+  }
+  std::vector<double> start(std::uint64_t /*seed*/) const override {
+    return std::vector<double>(parameters(), 0.0);
+  }
   std::string description() const override {
     return "linear(width=" + std::to_string(model_.width) + ", loss=" + name_of(model_.loss.kind) +
            (model_.loss.kind == LossKind::huber ? ", bend=" + shortest(model_.loss.bend) : "") +
-           (model_.loss.is_of_classes() ? ", classes=" + std::to_string(model_.classes) : "") + (model_.intercept ? "" : ", intercept=no") + ")";
+           (model_.loss.is_of_classes() ? ", classes=" + std::to_string(model_.classes) : "") +
+           (model_.intercept ? "" : ", intercept=no") + ")";
   }
-  std::vector<int> exponents(const Clipping& clipping) const override { return {coefficient_exponent(clipping) - feature_bits}; }
+  std::vector<int> exponents(const Clipping& clipping) const override {
+    return {coefficient_exponent(clipping) - feature_bits};
+  }
   std::unique_ptr<Prepared> prepare(std::span<const double> parameters) const override;
 
   // Slopes are integers in units of 2^e for this e. Their range is four norms, since with an
@@ -76,14 +87,18 @@ class PreparedLinear final : public Model::Prepared {
         whole_(parameters.first(std::min(width_, parameters.size())), stride_),
         loops_(learning_detail::tile_loops().front()),
         biases_(count_) {
-    if (parameters.size() != model.parameters()) throw InvalidValue("the model has " + std::to_string(model.parameters()) + " parameters, not " + std::to_string(parameters.size()));
+    if (parameters.size() != model.parameters())
+      throw InvalidValue("the model has " + std::to_string(model.parameters()) +
+                         " parameters, not " + std::to_string(parameters.size()));
     for (std::size_t k = 0; k < count_; ++k) {
-      for (std::size_t j = 0; j < width_; ++j) weights_[k * stride_ + j] = static_cast<float>(parameters[k * width_ + j] * a_step);
+      for (std::size_t j = 0; j < width_; ++j)
+        weights_[k * stride_ + j] = static_cast<float>(parameters[k * width_ + j] * a_step);
       biases_[k] = model.model().intercept ? parameters[count_ * width_ + k] : 0;
     }
   }
 
-  void add(const Examples& examples, std::span<const std::uint32_t> units, const Clipping& clipping, ExactSum& sum) const override {
+  void add(const Examples& examples, std::span<const std::uint32_t> units, const Clipping& clipping,
+           ExactSum& sum) const override {
     require_width(examples);
     Work work(*this, clipping, sum);
     if (!examples.one_row_a_unit()) {
@@ -101,7 +116,8 @@ class PreparedLinear final : public Model::Prepared {
     work.finish();
   }
 
-  void norms(const Examples& examples, std::span<const std::uint32_t> units, std::span<double> norms) const override {
+  void norms(const Examples& examples, std::span<const std::uint32_t> units,
+             std::span<double> norms) const override {
     require_width(examples);
     ExactSum sum(linear_.parameters());
     const Clipping clipping{};
@@ -109,15 +125,18 @@ class PreparedLinear final : public Model::Prepared {
     for (std::size_t i = 0; i < units.size(); ++i) norms[i] = work.norm(examples, units[i]);
   }
 
-  void outputs(const Examples& examples, std::size_t first, std::span<double> outputs) const override {
+  void outputs(const Examples& examples, std::size_t first,
+               std::span<double> outputs) const override {
     require_width(examples);
-    for (std::size_t i = 0; i < outputs.size() / count_; ++i) outputs_of(examples.row(first + i), outputs.subspan(i * count_, count_));
+    for (std::size_t i = 0; i < outputs.size() / count_; ++i)
+      outputs_of(examples.row(first + i), outputs.subspan(i * count_, count_));
   }
 
  private:
   void require_width(const Examples& examples) const {
     if (examples.width() != width_)
-      throw InvalidValue("the model has " + std::to_string(width_) + " features, the examples " + std::to_string(examples.width()));
+      throw InvalidValue("the model has " + std::to_string(width_) + " features, the examples " +
+                         std::to_string(examples.width()));
   }
   void prefetch(const std::int16_t* row) const {
     for (std::size_t j = 0; j < stride_; j += 32) __builtin_prefetch(row + j);
@@ -159,15 +178,18 @@ class PreparedLinear final : public Model::Prepared {
     void add_rows_of_one_output(const Examples& examples, std::span<const std::uint32_t> units) {
       std::array<const std::int16_t*, 2 * rows_a_tile> rows{};
       const auto look_up = [&](std::size_t from, std::size_t place) {
-        const std::size_t count = std::min(rows_a_tile, units.size() - std::min(from, units.size()));
+        const std::size_t count =
+            std::min(rows_a_tile, units.size() - std::min(from, units.size()));
         for (std::size_t i = 0; i < count; ++i) rows[place + i] = examples.row(units[from + i]);
         return count;
       };
       std::size_t count = look_up(0, 0);
-      for (std::size_t from = 0, place = 0; count > 0; from += rows_a_tile, place = rows_a_tile - place) {
+      for (std::size_t from = 0, place = 0; count > 0;
+           from += rows_a_tile, place = rows_a_tile - place) {
         const std::size_t prefetcher = look_up(from + rows_a_tile, rows_a_tile - place);
         for (std::size_t i = 0; i < count; ++i) targets_[i] = examples.target(units[from + i]);
-        add_tile(rows.data() + place, count, {rows.data() + (rows_a_tile - place), prefetcher, p_.stride_});
+        add_tile(rows.data() + place, count,
+                 {rows.data() + (rows_a_tile - place), prefetcher, p_.stride_});
         count = prefetcher;
       }
       empty();
@@ -239,10 +261,13 @@ class PreparedLinear final : public Model::Prepared {
         z_[0] = static_cast<double>(products.dot) * p_.step() + p_.biases_[0];
       } else {
         learning_detail::dots(row, p_.weights_.data(), p_.count_, p_.stride_, dots_.data());
-        for (std::size_t k = 0; k < p_.count_; ++k) z_[k] = static_cast<double>(dots_[k]) + p_.biases_[k];
+        for (std::size_t k = 0; k < p_.count_; ++k)
+          z_[k] = static_cast<double>(dots_[k]) + p_.biases_[k];
       }
       p_.linear_.loss().slope(z_, target, slope_);
-      return std::sqrt((static_cast<double>(products.square) * a_step * a_step + (has_intercept() ? 1 : 0)) * (1 + 0x1p-40));
+      return std::sqrt(
+          (static_cast<double>(products.square) * a_step * a_step + (has_intercept() ? 1 : 0)) *
+          (1 + 0x1p-40));
     }
     [[nodiscard]] bool has_intercept() const { return p_.linear_.model().intercept; }
     [[nodiscard]] double norm_of_slope() const {
@@ -275,7 +300,9 @@ class PreparedLinear final : public Model::Prepared {
       if (square <= most * most * (1 - 0x1p-40)) return;
       std::fill(coefficients.begin(), coefficients.end(), 0.0);
     }
-    std::span<double> bias(std::vector<double>& of) const { return {of.data() + p_.count_ * p_.stride_, p_.count_}; }
+    std::span<double> bias(std::vector<double>& of) const {
+      return {of.data() + p_.count_ * p_.stride_, p_.count_};
+    }
 
     void add_tile(const std::int16_t** rows, std::size_t count, Prefetcher prefetcher) {
       std::array<Products, rows_a_tile> products{};
@@ -284,7 +311,8 @@ class PreparedLinear final : public Model::Prepared {
       const std::size_t padded = (count + 7) / 8 * 8;
       Tile z;
       Tile squares;
-      learning_detail::outputs(products.data(), padded, p_.step(), p_.biases_[0], z.data(), squares.data());
+      learning_detail::outputs(products.data(), padded, p_.step(), p_.biases_[0], z.data(),
+                               squares.data());
       Tile slopes{};
       slopes_of(z, count, padded, slopes);
       for (std::size_t i = count; i < padded; ++i) {
@@ -292,12 +320,14 @@ class PreparedLinear final : public Model::Prepared {
         slopes[i] = 0;
       }
       std::array<std::int32_t, rows_a_tile> coefficients;
-      sum_.clipped += learning_detail::coefficients(slopes.data(), squares.data(), padded, rounding_, coefficients.data());
+      sum_.clipped += learning_detail::coefficients(slopes.data(), squares.data(), padded,
+                                                    rounding_, coefficients.data());
       std::array<std::int16_t, rows_a_tile> high;
       std::array<std::int16_t, rows_a_tile> low;
       learning_detail::in_two_parts(coefficients.data(), padded, high.data(), low.data());
       p_.loops_.add(rows, padded, high.data(), low.data(), p_.stride_, prefetcher, sums_.data());
-      const std::int32_t total = std::accumulate(coefficients.begin(), coefficients.begin() + static_cast<std::ptrdiff_t>(padded), 0);
+      const std::int32_t total = std::accumulate(
+          coefficients.begin(), coefficients.begin() + static_cast<std::ptrdiff_t>(padded), 0);
       bias(buffer_)[0] += static_cast<double>(total) * feature_one;
       sum_.units += static_cast<std::int64_t>(count);
       added_ += count;
@@ -310,7 +340,8 @@ class PreparedLinear final : public Model::Prepared {
     }
     void slopes_of(const Tile& z, std::size_t count, std::size_t padded, Tile& slopes) {
       if (p_.linear_.loss().kind != LossKind::logistic) {
-        for (std::size_t i = 0; i < count; ++i) p_.linear_.loss().slope({&z[i], 1}, targets_[i], {&slopes[i], 1});
+        for (std::size_t i = 0; i < count; ++i)
+          p_.linear_.loss().slope({&z[i], 1}, targets_[i], {&slopes[i], 1});
         return;
       }
       Tile signs;
@@ -323,7 +354,8 @@ class PreparedLinear final : public Model::Prepared {
     }
 
     void add_waiting() {
-      learning_detail::add_four_rows(rows_.data(), waiting_.data(), p_.count_, buffer_.data(), p_.stride_);
+      learning_detail::add_four_rows(rows_.data(), waiting_.data(), p_.count_, buffer_.data(),
+                                     p_.stride_);
       at_ = 0;
     }
 
@@ -331,26 +363,31 @@ class PreparedLinear final : public Model::Prepared {
     double own_gradient(const Examples& examples, std::size_t unit) {
       for (std::size_t i = examples.first(unit); i < examples.first(unit + 1); ++i) {
         (void)slope_and_length(examples.row(i), examples.target(i));
-        const std::array<const std::int16_t*, 4> rows{examples.row(i), examples.row(i), examples.row(i), examples.row(i)};
+        const std::array<const std::int16_t*, 4> rows{examples.row(i), examples.row(i),
+                                                      examples.row(i), examples.row(i)};
         std::fill(waiting_.begin(), waiting_.end(), 0.0);
         for (std::size_t k = 0; k < p_.count_; ++k) {
           waiting_[4 * k] = coefficient(slope_[k]);
           if (has_intercept()) bias(own_)[k] += waiting_[4 * k] * feature_one;
         }
-        learning_detail::add_four_rows(rows.data(), waiting_.data(), p_.count_, own_.data(), p_.stride_);
+        learning_detail::add_four_rows(rows.data(), waiting_.data(), p_.count_, own_.data(),
+                                       p_.stride_);
       }
       double square = 0;
       for (const double g : own_) square += g * g;
-      return std::sqrt(square) * (1 + static_cast<double>(own_.size() + 8) * 0x1p-52) / (per_step_ * feature_one);
+      return std::sqrt(square) * (1 + static_cast<double>(own_.size() + 8) * 0x1p-52) /
+             (per_step_ * feature_one);
     }
 
     void fold(double rows) {
       const std::span<double> to = sum_.room_for(rows * 0x1p32);
       for (std::size_t k = 0; k < p_.count_; ++k) {
-        for (std::size_t j = 0; j < p_.width_; ++j) to[k * p_.width_ + j] += buffer_[k * p_.stride_ + j];
+        for (std::size_t j = 0; j < p_.width_; ++j)
+          to[k * p_.width_ + j] += buffer_[k * p_.stride_ + j];
       }
       if (has_intercept()) {
-        for (std::size_t k = 0; k < p_.count_; ++k) to[p_.count_ * p_.width_ + k] += bias(buffer_)[k];
+        for (std::size_t k = 0; k < p_.count_; ++k)
+          to[p_.count_ * p_.width_ + k] += bias(buffer_)[k];
       }
       std::fill(buffer_.begin(), buffer_.end(), 0.0);
       added_ = 0;
@@ -387,6 +424,8 @@ std::unique_ptr<Model::Prepared> Linear::prepare(std::span<const double> paramet
 
 }  // namespace
 
-std::unique_ptr<Model> make_model(const LinearModel& model) { return std::make_unique<Linear>(model); }
+std::unique_ptr<Model> make_model(const LinearModel& model) {
+  return std::make_unique<Linear>(model);
+}
 
 }  // namespace sotto

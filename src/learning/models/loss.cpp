@@ -33,7 +33,9 @@ double sigmoid(double x) {
 }  // namespace
 
 std::string name_of(LossKind kind) { return learning_detail::name_in<LossKind>(kinds, kind); }
-LossKind parse_loss(const std::string& name) { return learning_detail::parse_in<LossKind>(kinds, "loss", name); }
+LossKind parse_loss(const std::string& name) {
+  return learning_detail::parse_in<LossKind>(kinds, "loss", name);
+}
 
 double LossFunction::lipschitz() const {
   switch (kind) {
@@ -80,12 +82,19 @@ double LossFunction::value(std::span<const double> outputs, std::int16_t target)
   return std::log(sum) + top - outputs[static_cast<std::size_t>(target)];
 }
 
-void LossFunction::slope(std::span<const double> outputs, std::int16_t target, std::span<double> slope) const {
+void LossFunction::slope(std::span<const double> outputs, std::int16_t target,
+                         std::span<double> slope) const {
   switch (kind) {
-    case LossKind::logistic: slope[0] = -sign_of(target) * sigmoid(-sign_of(target) * outputs[0]); return;
+    case LossKind::logistic:
+      slope[0] = -sign_of(target) * sigmoid(-sign_of(target) * outputs[0]);
+      return;
     case LossKind::squared: slope[0] = outputs[0] - number_of(target); return;
-    case LossKind::huber: slope[0] = std::clamp(outputs[0] - number_of(target), -bend, bend); return;
-    case LossKind::squared_hinge: slope[0] = -sign_of(target) * std::max(0.0, 1 - sign_of(target) * outputs[0]); return;
+    case LossKind::huber:
+      slope[0] = std::clamp(outputs[0] - number_of(target), -bend, bend);
+      return;
+    case LossKind::squared_hinge:
+      slope[0] = -sign_of(target) * std::max(0.0, 1 - sign_of(target) * outputs[0]);
+      return;
     case LossKind::softmax: break;
   }
   const double top = *std::max_element(outputs.begin(), outputs.end());

@@ -23,7 +23,8 @@ std::string name_in(std::span<const Named<Kind>> names, Kind kind) {
 }
 
 template <class Kind>
-Kind parse_in(std::span<const Named<Kind>> names, const std::string& what, const std::string& text) {
+Kind parse_in(std::span<const Named<Kind>> names, const std::string& what,
+              const std::string& text) {
   std::string all;
   for (const auto& named : names) {
     if (text == named.name) return named.kind;

@@ -12,8 +12,9 @@
 namespace sotto::learning_detail {
 
 /// Returns the sum of the rows' gradients in floats. `prepared` must belong to a network.
-std::vector<double> plain_gradient(const Model::Prepared& prepared, const Examples& examples, std::span<const std::uint32_t> rows);
-std::vector<double> plain_gradient(const Stages& stages, Workspace& space, const LossFunction& loss, const Examples& examples,
+std::vector<double> plain_gradient(const Model::Prepared& prepared, const Examples& examples,
                                    std::span<const std::uint32_t> rows);
+std::vector<double> plain_gradient(const Stages& stages, Workspace& space, const LossFunction& loss,
+                                   const Examples& examples, std::span<const std::uint32_t> rows);
 
 }  // namespace sotto::learning_detail

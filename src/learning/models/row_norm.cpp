@@ -13,7 +13,8 @@ double row_norm(const std::vector<Feature>& features, bool with_target) {
 
 double typical_row_norm(const std::vector<Feature>& features, bool with_target) {
   double square = 1 + (with_target ? 1.0 / 3 : 0);
-  for (const Feature& feature : features) square += std::holds_alternative<Scaled>(feature.encoding) ? 1.0 / 3 : 1;
+  for (const Feature& feature : features)
+    square += std::holds_alternative<Scaled>(feature.encoding) ? 1.0 / 3 : 1;
   return std::sqrt(square);
 }
 

@@ -26,7 +26,8 @@ class Stage {
   [[nodiscard]] std::size_t outputs() const { return outputs_; }
   virtual void forward(const float* x, float* y) const = 0;
   /// Computes the slope by x from the slope by y. `scratch` has scratch() floats.
-  virtual void backward(const float* x, const float* y, const float* dy, float* dx, float* scratch) const = 0;
+  virtual void backward(const float* x, const float* y, const float* dy, float* dx,
+                        float* scratch) const = 0;
   [[nodiscard]] virtual std::size_t scratch() const { return 0; }
 
  private:

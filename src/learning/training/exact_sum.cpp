@@ -8,7 +8,8 @@ namespace sotto {
 
 std::size_t Model::parameters() const {
   const auto all = layers();
-  return std::accumulate(all.begin(), all.end(), std::size_t{0}, [](std::size_t sum, const Layer& layer) { return sum + layer.size; });
+  return std::accumulate(all.begin(), all.end(), std::size_t{0},
+                         [](std::size_t sum, const Layer& layer) { return sum + layer.size; });
 }
 
 void ExactSum::clear() {
@@ -26,7 +27,8 @@ std::span<double> ExactSum::room_for(double size) {
 
 void ExactSum::add(const ExactSum& other) {
   fold();
-  for (std::size_t j = 0; j < whole_.size(); ++j) whole_[j] += other.whole_[j] + static_cast<std::int64_t>(other.part_[j]);
+  for (std::size_t j = 0; j < whole_.size(); ++j)
+    whole_[j] += other.whole_[j] + static_cast<std::int64_t>(other.part_[j]);
   units += other.units;
   clipped += other.clipped;
 }

@@ -15,17 +15,25 @@ using learning_detail::name_in;
 using learning_detail::Named;
 using learning_detail::parse_in;
 
-constexpr std::array<Named<OptimiserKind>, 3> kinds{
-    {{OptimiserKind::sgd, "sgd"}, {OptimiserKind::momentum, "momentum"}, {OptimiserKind::adam, "adam"}}};
-constexpr std::array<Named<StepSizes>, 3> all_sizes{
-    {{StepSizes::constant, "constant"}, {StepSizes::inverse_root, "inverse-root"}, {StepSizes::cosine, "cosine"}}};
-constexpr std::array<Named<Averaging>, 3> averages{{{Averaging::none, "none"}, {Averaging::uniform, "uniform"}, {Averaging::second, "second-half"}}};
+constexpr std::array<Named<OptimiserKind>, 3> kinds{{{OptimiserKind::sgd, "sgd"},
+                                                     {OptimiserKind::momentum, "momentum"},
+                                                     {OptimiserKind::adam, "adam"}}};
+constexpr std::array<Named<StepSizes>, 3> all_sizes{{{StepSizes::constant, "constant"},
+                                                     {StepSizes::inverse_root, "inverse-root"},
+                                                     {StepSizes::cosine, "cosine"}}};
+constexpr std::array<Named<Averaging>, 3> averages{{{Averaging::none, "none"},
+                                                    {Averaging::uniform, "uniform"},
+                                                    {Averaging::second, "second-half"}}};
 
 double size_at(const Optimiser& optimiser, std::int64_t step, std::int64_t steps) {
   switch (optimiser.sizes) {
     case StepSizes::constant: break;
     case StepSizes::inverse_root: return optimiser.size / std::sqrt(static_cast<double>(step));
-    case StepSizes::cosine: return optimiser.size * (1 + std::cos(std::numbers::pi * static_cast<double>(step - 1) / static_cast<double>(steps))) / 2;
+    case StepSizes::cosine:
+      return optimiser.size *
+             (1 + std::cos(std::numbers::pi * static_cast<double>(step - 1) /
+                           static_cast<double>(steps))) /
+             2;
   }
   return optimiser.size;
 }
@@ -51,24 +59,34 @@ void average(Iterate& iterate, Averaging averaging, std::int64_t steps) {
   if (averaging == Averaging::none || iterate.step <= skipped) return;
   if (iterate.mean.empty()) iterate.mean.assign(iterate.parameters.size(), 0);
   const double share = 1 / static_cast<double>(iterate.step - skipped);
-  for (std::size_t j = 0; j < iterate.mean.size(); ++j) iterate.mean[j] += share * (iterate.parameters[j] - iterate.mean[j]);
+  for (std::size_t j = 0; j < iterate.mean.size(); ++j)
+    iterate.mean[j] += share * (iterate.parameters[j] - iterate.mean[j]);
 }
 
 }  // namespace
 
 std::string name_of(OptimiserKind kind) { return name_in<OptimiserKind>(kinds, kind); }
-OptimiserKind parse_optimiser(const std::string& name) { return parse_in<OptimiserKind>(kinds, "optimiser", name); }
+OptimiserKind parse_optimiser(const std::string& name) {
+  return parse_in<OptimiserKind>(kinds, "optimiser", name);
+}
 std::string name_of(StepSizes sizes) { return name_in<StepSizes>(all_sizes, sizes); }
-StepSizes parse_step_sizes(const std::string& name) { return parse_in<StepSizes>(all_sizes, "rule for step sizes", name); }
+StepSizes parse_step_sizes(const std::string& name) {
+  return parse_in<StepSizes>(all_sizes, "rule for step sizes", name);
+}
 std::string name_of(Averaging averaging) { return name_in<Averaging>(averages, averaging); }
-Averaging parse_averaging(const std::string& name) { return parse_in<Averaging>(averages, "averaging", name); }
+Averaging parse_averaging(const std::string& name) {
+  return parse_in<Averaging>(averages, "averaging", name);
+}
 
-void advance(Iterate& iterate, const Optimiser& optimiser, std::int64_t steps, std::span<const double> gradient) {
+void advance(Iterate& iterate, const Optimiser& optimiser, std::int64_t steps,
+             std::span<const double> gradient) {
   const std::int64_t t = ++iterate.step;
   const double size = size_at(optimiser, t, steps);
   std::vector<double>& parameters = iterate.parameters;
-  if (optimiser.kind != OptimiserKind::sgd && iterate.first.empty()) iterate.first.assign(parameters.size(), 0);
-  if (optimiser.kind == OptimiserKind::adam && iterate.second.empty()) iterate.second.assign(parameters.size(), 0);
+  if (optimiser.kind != OptimiserKind::sgd && iterate.first.empty())
+    iterate.first.assign(parameters.size(), 0);
+  if (optimiser.kind == OptimiserKind::adam && iterate.second.empty())
+    iterate.second.assign(parameters.size(), 0);
   const double beta1 = optimiser.momentum;
   const double warm1 = 1 - std::pow(beta1, static_cast<double>(t));
   const double warm2 = 1 - std::pow(optimiser.beta2, static_cast<double>(t));
@@ -82,8 +100,10 @@ void advance(Iterate& iterate, const Optimiser& optimiser, std::int64_t steps, s
         break;
       case OptimiserKind::adam:
         iterate.first[j] = finite(beta1 * iterate.first[j] + (1 - beta1) * g);
-        iterate.second[j] = finite(optimiser.beta2 * iterate.second[j] + (1 - optimiser.beta2) * g * g);
-        parameters[j] = finite(parameters[j] - size * (iterate.first[j] / warm1) / (std::sqrt(iterate.second[j] / warm2) + 1e-8));
+        iterate.second[j] =
+            finite(optimiser.beta2 * iterate.second[j] + (1 - optimiser.beta2) * g * g);
+        parameters[j] = finite(parameters[j] - size * (iterate.first[j] / warm1) /
+                                                   (std::sqrt(iterate.second[j] / warm2) + 1e-8));
         break;
     }
   }
@@ -92,7 +112,8 @@ void advance(Iterate& iterate, const Optimiser& optimiser, std::int64_t steps, s
 }
 
 const std::vector<double>& learned(const Iterate& iterate, const Optimiser& optimiser) {
-  return optimiser.averaging == Averaging::none || iterate.mean.empty() ? iterate.parameters : iterate.mean;
+  return optimiser.averaging == Averaging::none || iterate.mean.empty() ? iterate.parameters
+                                                                        : iterate.mean;
 }
 
 }  // namespace sotto

@@ -10,7 +10,8 @@ namespace sotto {
 namespace {
 
 std::string no_theorem(const char* what, Relation relation, const char* instead) {
-  return std::string(what) + " has no theorem under " + std::string(name(relation)) + ": " + instead;
+  return std::string(what) + " has no theorem under " + std::string(name(relation)) + ": " +
+         instead;
 }
 
 }  // namespace
@@ -18,27 +19,38 @@ std::string no_theorem(const char* what, Relation relation, const char* instead)
 Plan sampled(const Sampling& sampling, const Plan& step, Relation relation) {
   if (const auto* poisson_sampling = std::get_if<PoissonSampling>(&sampling)) {
     if (relation != Relation::add_remove) {
-      throw OutsideConditions(no_theorem("Poisson sampling", relation, "use batches of a fixed size, or all units in every step"));
+      throw OutsideConditions(no_theorem(
+          "Poisson sampling", relation, "use batches of a fixed size, or all units in every step"));
     }
     return poisson(poisson_sampling->rate, step);
   }
   if (const auto* fixed = std::get_if<FixedSizeSampling>(&sampling)) {
     if (relation != Relation::replace_one) {
-      throw OutsideConditions(no_theorem("a batch of fixed size", relation, "use Poisson sampling, or all units in every step"));
+      throw OutsideConditions(no_theorem("a batch of fixed size", relation,
+                                         "use Poisson sampling, or all units in every step"));
     }
-    return without_replacement(static_cast<double>(fixed->batch), static_cast<double>(fixed->population), step);
+    return without_replacement(static_cast<double>(fixed->batch),
+                               static_cast<double>(fixed->population), step);
   }
   return step;
 }
 
 Sampler::Sampler(const Sampling& sampling, std::size_t units) : sampling_(sampling), units_(units) {
-  if (units >= (std::uint64_t{1} << 31U)) throw InvalidValue("there are " + std::to_string(units) + " units: a training has fewer than 2^31");
-  if (const auto* poisson_sampling = std::get_if<PoissonSampling>(&sampling)) (void)PoissonSample(poisson_sampling->rate);
+  if (units >= (std::uint64_t{1} << 31U))
+    throw InvalidValue("there are " + std::to_string(units) +
+                       " units: a training has fewer than 2^31");
+  if (const auto* poisson_sampling = std::get_if<PoissonSampling>(&sampling))
+    (void)PoissonSample(poisson_sampling->rate);
   if (const auto* fixed = std::get_if<FixedSizeSampling>(&sampling)) {
-    if (fixed->batch < 1 || fixed->batch > fixed->population) throw InvalidValue("`batch` is " + std::to_string(fixed->batch) + ": it must be from 1 to the population, " + std::to_string(fixed->population));
+    if (fixed->batch < 1 || fixed->batch > fixed->population)
+      throw InvalidValue("`batch` is " + std::to_string(fixed->batch) +
+                         ": it must be from 1 to the population, " +
+                         std::to_string(fixed->population));
     if (static_cast<std::size_t>(fixed->population) != units) {
-      throw InvalidValue("`population` is " + std::to_string(fixed->population) + " units, and there are " + std::to_string(units) +
-                         ": under replace-one the number of units is public, so write the exact number");
+      throw InvalidValue(
+          "`population` is " + std::to_string(fixed->population) + " units, and there are " +
+          std::to_string(units) +
+          ": under replace-one the number of units is public, so write the exact number");
     }
   }
 }
@@ -50,7 +62,8 @@ std::vector<std::uint32_t> Sampler::start(std::uint64_t step, Stream& stream) co
   stream.start(step, (std::uint64_t{1} << 48U) - 1);  // no block has this number
   std::unordered_set<std::uint32_t> chosen;
   chosen.reserve(static_cast<std::size_t>(fixed->batch));
-  for (auto j = static_cast<std::uint64_t>(fixed->population - fixed->batch); j < static_cast<std::uint64_t>(fixed->population); ++j) {
+  for (auto j = static_cast<std::uint64_t>(fixed->population - fixed->batch);
+       j < static_cast<std::uint64_t>(fixed->population); ++j) {
     const auto candidate = static_cast<std::uint32_t>(uniform_below(j + 1, stream));
     if (!chosen.insert(candidate).second) chosen.insert(static_cast<std::uint32_t>(j));
   }
@@ -59,8 +72,8 @@ std::vector<std::uint32_t> Sampler::start(std::uint64_t step, Stream& stream) co
   return sorted;
 }
 
-void Sampler::draw(std::uint64_t step, std::size_t block, const std::vector<std::uint32_t>& started, Stream& stream,
-                   std::vector<std::uint32_t>& batch) const {
+void Sampler::draw(std::uint64_t step, std::size_t block, const std::vector<std::uint32_t>& started,
+                   Stream& stream, std::vector<std::uint32_t>& batch) const {
   const std::size_t first = block * units_a_block;
   const std::size_t end = std::min(units_, first + units_a_block);
   if (const auto* poisson_sampling = std::get_if<PoissonSampling>(&sampling_)) {
@@ -76,7 +89,8 @@ void Sampler::draw(std::uint64_t step, std::size_t block, const std::vector<std:
     const auto from = std::lower_bound(started.begin(), started.end(), first);
     batch.insert(batch.end(), from, std::lower_bound(from, started.end(), end));
   } else {
-    for (std::size_t unit = first; unit < end; ++unit) batch.push_back(static_cast<std::uint32_t>(unit));
+    for (std::size_t unit = first; unit < end; ++unit)
+      batch.push_back(static_cast<std::uint32_t>(unit));
   }
 }
 

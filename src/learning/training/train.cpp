@@ -26,24 +26,33 @@ double moved_norms(Relation relation) { return relation == Relation::replace_one
 // gradients.
 Plan plan_with(const Training& training, const Plan& gradient) {
   const auto count = count_noise(training);
-  const Plan step = sampled(training.sampling, count ? gradient + count->event() : gradient, training.relation);
+  const Plan step =
+      sampled(training.sampling, count ? gradient + count->event() : gradient, training.relation);
   return training.steps == 1 ? step : static_cast<double>(training.steps) * step;
 }
 
 void require_sound(const Training& training) {
   if (training.steps < 1) throw InvalidValue("a training has at least one step");
-  if (!(training.batch >= 1 && std::isfinite(training.batch))) throw InvalidValue("batch, what a sum of gradients is divided by, must be at least 1");
-  if (!(training.noise >= 0 && training.noise <= 0x1p30)) throw InvalidValue("noise must be between 0 and 2^30 norms");
+  if (!(training.batch >= 1 && std::isfinite(training.batch)))
+    throw InvalidValue("batch, what a sum of gradients is divided by, must be at least 1");
+  if (!(training.noise >= 0 && training.noise <= 0x1p30))
+    throw InvalidValue("noise must be between 0 and 2^30 norms");
   if (!(training.clipping.norm >= 0x1p-40 && training.clipping.norm <= 0x1p40))
     throw InvalidValue("the clipping norm must be between 2^-40 and 2^40");
-  if (!(training.clipping.stability > 0)) throw InvalidValue("the stability of automatic clipping must be above 0");
-  if (!(training.optimiser.size > 0 && std::isfinite(training.optimiser.size))) throw InvalidValue("the step size must be above 0");
+  if (!(training.clipping.stability > 0))
+    throw InvalidValue("the stability of automatic clipping must be above 0");
+  if (!(training.optimiser.size > 0 && std::isfinite(training.optimiser.size)))
+    throw InvalidValue("the step size must be above 0");
   if (const auto& adaptive = training.clipping.adaptive) {
-    if (training.clipping.kind != ClippingKind::flat) throw InvalidValue("only flat clipping adapts its norm");
-    if (!(adaptive->quantile > 0 && adaptive->quantile < 1)) throw InvalidValue("the quantile of adaptive clipping must be between 0 and 1");
-    if (!(adaptive->noise > 0)) throw InvalidValue("the noise of adaptive clipping must be above 0");
+    if (training.clipping.kind != ClippingKind::flat)
+      throw InvalidValue("only flat clipping adapts its norm");
+    if (!(adaptive->quantile > 0 && adaptive->quantile < 1))
+      throw InvalidValue("the quantile of adaptive clipping must be between 0 and 1");
+    if (!(adaptive->noise > 0))
+      throw InvalidValue("the noise of adaptive clipping must be above 0");
   }
-  if (const auto* ball = training.optimiser.region ? std::get_if<Ball>(&*training.optimiser.region) : nullptr;
+  if (const auto* ball =
+          training.optimiser.region ? std::get_if<Ball>(&*training.optimiser.region) : nullptr;
       ball != nullptr && !(ball->radius > 0)) {
     throw InvalidValue("the radius of the ball must be above 0");
   }
@@ -51,7 +60,8 @@ void require_sound(const Training& training) {
 
 void require_finite(std::span<const double> numbers, const char* what) {
   for (const double number : numbers) {
-    if (!std::isfinite(number)) throw InvalidValue(std::string(what) + " has a number that is not finite");
+    if (!std::isfinite(number))
+      throw InvalidValue(std::string(what) + " has a number that is not finite");
   }
 }
 
@@ -88,7 +98,9 @@ class SpinBarrier {
 
 }  // namespace
 
-GaussianNoise gradient_noise(const Training& training, double norm) { return {training.noise, norm, moved_norms(training.relation)}; }
+GaussianNoise gradient_noise(const Training& training, double norm) {
+  return {training.noise, norm, moved_norms(training.relation)};
+}
 
 std::optional<Additive> count_noise(const Training& training) {
   const auto& adaptive = training.clipping.adaptive;
@@ -99,7 +111,8 @@ std::optional<Additive> count_noise(const Training& training) {
 
 Plan plan_of(const Training& training) {
   require_sound(training);
-  if (training.noise == 0) throw OutsideConditions("a training without noise is not private: it has no finite cost");
+  if (training.noise == 0)
+    throw OutsideConditions("a training without noise is not private: it has no finite cost");
   return plan_with(training, gradient_noise(training, training.clipping.norm).event());
 }
 
@@ -109,16 +122,19 @@ Plan plan_to_calibrate(const Training& training, double factor) {
 }
 
 Shard shard_of(std::size_t units, int rank, int size) {
-  if (rank < 0 || rank >= size) throw InvalidValue("ranks are numbered from 0 to one less than their number");
+  if (rank < 0 || rank >= size)
+    throw InvalidValue("ranks are numbered from 0 to one less than their number");
   const std::size_t blocks = (units + Sampler::units_a_block - 1) / Sampler::units_a_block;
   const auto start = [&](int r) {
-    return std::min(units, blocks * static_cast<std::size_t>(r) / static_cast<std::size_t>(size) * Sampler::units_a_block);
+    return std::min(units, blocks * static_cast<std::size_t>(r) / static_cast<std::size_t>(size) *
+                               Sampler::units_a_block);
   };
   return {start(rank), start(rank + 1)};
 }
 
 struct Trainer::State {
-  State(std::shared_ptr<const Model> a_model, const Examples& some_examples, const Training& a_training, const Resources& some)
+  State(std::shared_ptr<const Model> a_model, const Examples& some_examples,
+        const Training& a_training, const Resources& some)
       : model(std::move(a_model)),
         examples(some_examples),
         training(a_training),
@@ -130,11 +146,13 @@ struct Trainer::State {
     iterate.parameters = model->start(training.seed);
     iterate.norm = training.clipping.norm;
     const std::size_t blocks = (own_units + Sampler::units_a_block - 1) / Sampler::units_a_block;
-    const auto wanted =
-        static_cast<std::size_t>(some.threads > 0 ? some.threads : static_cast<int>(std::max(1U, std::thread::hardware_concurrency())));
+    const auto wanted = static_cast<std::size_t>(
+        some.threads > 0 ? some.threads
+                         : static_cast<int>(std::max(1U, std::thread::hardware_concurrency())));
     const std::size_t threads = std::max<std::size_t>(1, std::min(wanted, blocks));
     const Secret secret = shared_secret();
-    for (std::size_t w = 0; w < threads; ++w) workers.push_back(std::make_unique<Worker>(secret, model->parameters()));
+    for (std::size_t w = 0; w < threads; ++w)
+      workers.push_back(std::make_unique<Worker>(secret, model->parameters()));
     if (threads > 1) {
       gate.emplace(static_cast<int>(threads));
       for (std::size_t w = 1; w < threads; ++w) {
@@ -191,7 +209,9 @@ struct Trainer::State {
       // two units that share a block share its random bits, and the sample would not be the one
       // that the plan accounts for
       if (shards[r] > 0 && (units % block != 0 || shards[size + r] != units / block)) {
-        throw InvalidValue("the shards of the ranks must be whole blocks of units, one after the other (shard_of)");
+        throw InvalidValue(
+            "the shards of the ranks must be whole blocks of units, one after the other "
+            "(shard_of)");
       }
       units += shards[r];
     }
@@ -211,9 +231,12 @@ struct Trainer::State {
                                          std::bit_cast<std::uint64_t>(training.optimiser.size)};
     std::vector<std::uint64_t> of_first = own;
     together->share(std::span<std::uint64_t>(of_first));
-    std::vector<std::int64_t> other{of_first[0] == own[0] ? 0 : 1, std::equal(own.begin() + 1, own.end(), of_first.begin() + 1) ? 0 : 1};
+    std::vector<std::int64_t> other{
+        of_first[0] == own[0] ? 0 : 1,
+        std::equal(own.begin() + 1, own.end(), of_first.begin() + 1) ? 0 : 1};
     together->sum(other);
-    if (other[0] != 0) throw InvalidValue("the ranks have processors of different kinds, which round differently");
+    if (other[0] != 0)
+      throw InvalidValue("the ranks have processors of different kinds, which round differently");
     if (other[1] != 0) throw InvalidValue("the ranks do not train the same model in the same way");
   }
   // Returns the secret of rank 0 on all ranks, so that they draw the same batch.
@@ -242,7 +265,8 @@ struct Trainer::State {
       worker.batch.clear();
       const std::size_t blocks = (own_units + Sampler::units_a_block - 1) / Sampler::units_a_block;
       const auto step = static_cast<std::uint64_t>(iterate.step);
-      for (std::size_t block = w * blocks / workers.size(); block < (w + 1) * blocks / workers.size(); ++block) {
+      for (std::size_t block = w * blocks / workers.size();
+           block < (w + 1) * blocks / workers.size(); ++block) {
         sampler.draw(step, first_block + block, started, worker.stream, worker.batch);
       }
       const auto first = static_cast<std::uint32_t>(first_block * Sampler::units_a_block);
@@ -283,14 +307,17 @@ struct Trainer::State {
     if (together == nullptr || together->rank() == 0) privatise();
     if (together != nullptr) together->share(std::span<double>(gradient));
     adapt();
-    advance(iterate, training.optimiser, training.steps, std::span<const double>(gradient).first(gradient.size() - 1));
+    advance(iterate, training.optimiser, training.steps,
+            std::span<const double>(gradient).first(gradient.size() - 1));
   }
 
   // In a training over several parties the sums are added up, and noise is added, outside of the
   // trainer.
   void require_shared() const {
     if (together != nullptr || training.clipping.adaptive) {
-      throw InvalidValue("a training over several parties has one norm, which does not adapt, and each party trains in one process");
+      throw InvalidValue(
+          "a training over several parties has one norm, which does not adapt, and each party "
+          "trains in one process");
     }
   }
   std::span<const std::int64_t> own_sum() {
@@ -300,7 +327,8 @@ struct Trainer::State {
   }
   void step_by(std::span<const double> noisy_sum) {
     require_shared();
-    if (noisy_sum.size() != model->parameters()) throw InvalidValue("the sum has another length than the model");
+    if (noisy_sum.size() != model->parameters())
+      throw InvalidValue("the sum has another length than the model");
     gradient.assign(noisy_sum.begin(), noisy_sum.end());
     for (double& g : gradient) g /= training.batch;
     advance(iterate, training.optimiser, training.steps, gradient);
@@ -315,18 +343,21 @@ struct Trainer::State {
     std::optional<NoisySum> noise;
     if (training.noise > 0) noise.emplace(gradient_noise(training, clipping.norm), exponents);
     for (std::size_t l = 0; l < layers.size(); ++l) {
-      const auto totals = std::span<const std::int64_t>(numbers).subspan(layers[l].start, layers[l].size);
+      const auto totals =
+          std::span<const std::int64_t>(numbers).subspan(layers[l].start, layers[l].size);
       const auto part = std::span<double>(gradient).subspan(layers[l].start, layers[l].size);
       if (noise) {
         noise->release(l, totals, part);
       } else {
-        for (std::size_t j = 0; j < part.size(); ++j) part[j] = std::ldexp(static_cast<double>(totals[j]), exponents[l]);
+        for (std::size_t j = 0; j < part.size(); ++j)
+          part[j] = std::ldexp(static_cast<double>(totals[j]), exponents[l]);
       }
       for (double& g : part) g /= training.batch;
     }
     gradient[parameters] = 0;
     if (const auto count = count_noise(training)) {
-      const double half_more = static_cast<double>(numbers[parameters] - numbers[parameters + 1]) - static_cast<double>(numbers[parameters]) / 2;
+      const double half_more = static_cast<double>(numbers[parameters] - numbers[parameters + 1]) -
+                               static_cast<double>(numbers[parameters]) / 2;
       gradient[parameters] = count->release(half_more) / training.batch + 0.5;
     }
   }
@@ -334,7 +365,8 @@ struct Trainer::State {
   void adapt() {
     if (const auto& adaptive = training.clipping.adaptive) {
       const double share = std::clamp(gradient.back(), 0.0, 1.0);
-      iterate.norm = std::clamp(iterate.norm * std::exp(-adaptive->rate * (share - adaptive->quantile)), 0x1p-40, 0x1p40);
+      iterate.norm = std::clamp(
+          iterate.norm * std::exp(-adaptive->rate * (share - adaptive->quantile)), 0x1p-40, 0x1p40);
     }
   }
 
@@ -357,7 +389,8 @@ struct Trainer::State {
   std::vector<std::thread> crew;
 };
 
-Trainer::Trainer(std::shared_ptr<const Model> model, const Examples& examples, const Training& training, const Resources& resources)
+Trainer::Trainer(std::shared_ptr<const Model> model, const Examples& examples,
+                 const Training& training, const Resources& resources)
     : state_(std::make_unique<State>(std::move(model), examples, training, resources)) {}
 Trainer::~Trainer() = default;
 
@@ -365,22 +398,26 @@ void Trainer::resume(const Iterate& iterate) {
   const std::size_t size = state_->iterate.parameters.size();
   if (iterate.parameters.size() != size) throw InvalidValue("the checkpoint is of another model");
   for (const auto* numbers : {&iterate.mean, &iterate.first, &iterate.second}) {
-    if (!numbers->empty() && numbers->size() != size) throw InvalidValue("the checkpoint is of another model");
+    if (!numbers->empty() && numbers->size() != size)
+      throw InvalidValue("the checkpoint is of another model");
     require_finite(*numbers, "the checkpoint");
   }
   require_finite(iterate.parameters, "the checkpoint");
-  if (iterate.step < 0 || iterate.step > state_->training.steps) throw InvalidValue("the checkpoint is of a longer training");
+  if (iterate.step < 0 || iterate.step > state_->training.steps)
+    throw InvalidValue("the checkpoint is of a longer training");
   const Clipping& clipping = state_->training.clipping;
-  if (clipping.adaptive ? !(iterate.norm >= 0x1p-40 && iterate.norm <= 0x1p40) : iterate.norm != clipping.norm)
+  if (clipping.adaptive ? !(iterate.norm >= 0x1p-40 && iterate.norm <= 0x1p40)
+                        : iterate.norm != clipping.norm)
     throw InvalidValue("the checkpoint is of a training with another clipping norm");
   state_->iterate = iterate;
 }
 void Trainer::start_at(std::span<const double> parameters) {
   Iterate& iterate = state_->iterate;
-  if (iterate.step > 0) throw InvalidValue("the training took steps already: start_at comes before the first");
+  if (iterate.step > 0)
+    throw InvalidValue("the training took steps already: start_at comes before the first");
   if (parameters.size() != iterate.parameters.size()) {
-    throw InvalidValue("the model has " + std::to_string(iterate.parameters.size()) + " parameters, and it cannot start at " +
-                       std::to_string(parameters.size()));
+    throw InvalidValue("the model has " + std::to_string(iterate.parameters.size()) +
+                       " parameters, and it cannot start at " + std::to_string(parameters.size()));
   }
   require_finite(parameters, "the starting point");
   iterate.parameters.assign(parameters.begin(), parameters.end());
@@ -400,9 +437,12 @@ void Trainer::step(std::span<const double> noisy_sum) {
 }
 bool Trainer::done() const { return state_->iterate.step >= state_->training.steps; }
 const Iterate& Trainer::iterate() const { return state_->iterate; }
-const std::vector<double>& Trainer::parameters() const { return learned(state_->iterate, state_->training.optimiser); }
+const std::vector<double>& Trainer::parameters() const {
+  return learned(state_->iterate, state_->training.optimiser);
+}
 
-Iterate train(const std::shared_ptr<const Model>& model, const Examples& examples, const Training& training, const Resources& resources,
+Iterate train(const std::shared_ptr<const Model>& model, const Examples& examples,
+              const Training& training, const Resources& resources,
               const std::function<bool(const Iterate&)>& on_step) {
   Trainer trainer(model, examples, training, resources);
   while (!trainer.done()) {

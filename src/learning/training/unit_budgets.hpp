@@ -16,7 +16,8 @@ namespace sotto::learning_detail {
 /// more than mu². Different threads may call `pay` for different units at the same time.
 class UnitBudgets {
  public:
-  UnitBudgets(std::size_t units, double mu) : mu_(mu), most_((Real(mu) * Real(mu)).lower()), spent_(units, 0.0) {}
+  UnitBudgets(std::size_t units, double mu)
+      : mu_(mu), most_((Real(mu) * Real(mu)).lower()), spent_(units, 0.0) {}
   /// The guarantee of every unit, however many steps it takes part in: gdp(mu).
   [[nodiscard]] Plan event() const { return gdp(mu_); }
   /// Makes the unit pay for a gradient of this norm under noise of this standard deviation. Returns

@@ -37,7 +37,9 @@ class CheckpointFile {
   static void require_folder(const Ledger& ledger, const std::filesystem::path& folder);
   /// Returns why a begun request cannot be resumed from a checkpoint in this folder, or nothing if
   /// it can.
-  [[nodiscard]] static std::optional<std::string> obstacle(const Ledger& ledger, const std::filesystem::path& folder, const std::string& request);
+  [[nodiscard]] static std::optional<std::string> obstacle(const Ledger& ledger,
+                                                           const std::filesystem::path& folder,
+                                                           const std::string& request);
 
   /// Returns the text of the last marked checkpoint, or nothing if no checkpoint is marked. Throws
   /// LedgerError if the file is absent or its digest is not the one in the mark.

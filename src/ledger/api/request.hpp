@@ -63,6 +63,7 @@ struct RequestAnswer {
 ///
 /// Throws RequestFailed if the work fails after the charge, and BudgetRefused, OutsideConditions
 /// and LedgerError as Ledger::charge does.
-RequestAnswer run_request(Ledger& ledger, const Ledger::ChargeRequest& charge_request, const RequestWork& work);
+RequestAnswer run_request(Ledger& ledger, const Ledger::ChargeRequest& charge_request,
+                          const RequestWork& work);
 
 }  // namespace sotto

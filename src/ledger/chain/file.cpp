@@ -27,11 +27,13 @@ bool write_new_file(const std::string& path, const std::string& text) {
   const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (file < 0 && errno == EEXIST) return false;
   if (file < 0) throw LedgerError("cannot write " + path + ": " + std::strerror(errno));
-  const bool written = write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size()) && fsync(file) == 0;
+  const bool written = write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&
+                       fsync(file) == 0;
   close(file);
   if (!written) {
     (void)unlink(path.c_str());
-    throw LedgerError("cannot write all of " + path + ": the disk may be full; the file was removed");
+    throw LedgerError("cannot write all of " + path +
+                      ": the disk may be full; the file was removed");
   }
   sync_folder(path);
   return true;

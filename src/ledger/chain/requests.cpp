@@ -21,14 +21,17 @@ std::string Requests::add_mark(const Record& record) {
   Progress& progress = entry->second;
   if (record.kind == "begun" && progress.state == RequestState::charged) {
     progress.state = RequestState::begun;
-    if (!record.content.empty()) progress.checkpoint = record.number;  // the content is the first checkpoint's seal
+    if (!record.content.empty())
+      progress.checkpoint = record.number;  // the content is the first checkpoint's seal
   } else if (record.kind == "answer" && progress.state == RequestState::begun) {
     progress.state = RequestState::answered;
     progress.answer = record.number;
-  } else if (const auto number = checkpoint_number(record.kind); number && progress.state == RequestState::begun) {
+  } else if (const auto number = checkpoint_number(record.kind);
+             number && progress.state == RequestState::begun) {
     // Two processes that resumed from one checkpoint would both mark its successor: the second is
     // wrong.
-    if (*number != ++progress.checkpoints) return "marks a checkpoint that does not follow the last one";
+    if (*number != ++progress.checkpoints)
+      return "marks a checkpoint that does not follow the last one";
     progress.checkpoint = record.number;
   } else {
     return "is a mark \"" + record.kind + "\" that does not follow the state of its request";

@@ -63,7 +63,9 @@ class VerifiedChain {
   /// The end of the verified records.
   [[nodiscard]] const End& end() const { return walk_.end(); }
   [[nodiscard]] const Head& head() const { return walk_.end().head; }
-  [[nodiscard]] Progress progress_of(const std::string& request) const { return walk_.requests().progress_of(request); }
+  [[nodiscard]] Progress progress_of(const std::string& request) const {
+    return walk_.requests().progress_of(request);
+  }
   /// Returns the record with this number. Throws LedgerError if the store holds another record in
   /// the place of the one that was verified.
   [[nodiscard]] Record record(const Ledger::Store& store, std::int64_t number) const;
@@ -86,7 +88,8 @@ class VerifiedChain {
 
 /// Throws LedgerError unless the records are linked to a signed end, every signature is valid, and
 /// the stored answers are exactly those that the records mark. `place` names the ledger in errors.
-void require_links(const Ledger::Store::Contents& contents, const Budget& budget, const std::string& place);
+void require_links(const Ledger::Store::Contents& contents, const Budget& budget,
+                   const std::string& place);
 
 /// Returns whether one of the founding entry's keys signed the record.
 bool is_signed_by_ledger(const Ledger::Store::Founding& founding, const Record& record);

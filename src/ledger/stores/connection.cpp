@@ -23,10 +23,13 @@ struct Setting {
 std::vector<Setting> settings_of(const std::string& uri) {
   const auto free_options = [](PQconninfoOption* options) { libpq().conninfoFree(options); };
   char* error = nullptr;
-  const std::unique_ptr<PQconninfoOption, decltype(free_options)> options(libpq().conninfoParse(uri.c_str(), &error), free_options);
+  const std::unique_ptr<PQconninfoOption, decltype(free_options)> options(
+      libpq().conninfoParse(uri.c_str(), &error), free_options);
   if (options == nullptr) {
     libpq().freemem(error);  // not shown: it may quote the URI with its password
-    throw LedgerError("'" + without_password(uri) + "' cannot be read: write a ledger in a database as postgresql://USER@HOST:PORT/DATABASE");
+    throw LedgerError(
+        "'" + without_password(uri) +
+        "' cannot be read: write a ledger in a database as postgresql://USER@HOST:PORT/DATABASE");
   }
   std::vector<Setting> settings;
   for (const PQconninfoOption* option = options.get(); option->keyword != nullptr; ++option) {
@@ -36,7 +39,8 @@ std::vector<Setting> settings_of(const std::string& uri) {
 }
 
 std::string value_of(const std::vector<Setting>& settings, std::string_view name) {
-  const auto setting = std::find_if(settings.begin(), settings.end(), [name](const Setting& s) { return s.name == name; });
+  const auto setting = std::find_if(settings.begin(), settings.end(),
+                                    [name](const Setting& s) { return s.name == name; });
   return setting == settings.end() ? "" : setting->value;
 }
 
@@ -62,17 +66,25 @@ const postgresql::Libpq& libpq() {
 std::string connection_string(const std::string& uri) {
   const std::vector<Setting> stated = settings_of(uri);
   // A service file could name another host than the one that was checked.
-  if (!value_of(stated, "service").empty()) throw LedgerError("the URI of a ledger has service=, which names a host elsewhere: leave it out and give HOST");
+  if (!value_of(stated, "service").empty())
+    throw LedgerError(
+        "the URI of a ledger has service=, which names a host elsewhere: leave it out and give "
+        "HOST");
   const std::string host = value_of(stated, "host");
   const std::string address = value_of(stated, "hostaddr");
   const bool verified = value_of(stated, "sslmode") == "verify-full";
-  if (!verified && !(postgresql::all_on_this_machine(host) && postgresql::all_on_this_machine(address))) {
+  if (!verified &&
+      !(postgresql::all_on_this_machine(host) && postgresql::all_on_this_machine(address))) {
     const bool has_parameters = uri.find('?') != std::string::npos;
     throw LedgerError("the server " + (host.empty() ? address : host) +
-                      " is on another machine, so somebody on the network could read and change the ledger. Add " + (has_parameters ? "&" : "?") +
-                      "sslmode=verify-full&sslrootcert=FILE to the URI, where FILE is the certificate of the authority that signed the server's certificate");
+                      " is on another machine, so somebody on the network could read and change "
+                      "the ledger. Add " +
+                      (has_parameters ? "&" : "?") +
+                      "sslmode=verify-full&sslrootcert=FILE to the URI, where FILE is the "
+                      "certificate of the authority that signed the server's certificate");
   }
-  std::vector<Setting> all{{"connect_timeout", "10"}, {"application_name", "sotto"}, {"sslmode", "prefer"}};
+  std::vector<Setting> all{
+      {"connect_timeout", "10"}, {"application_name", "sotto"}, {"sslmode", "prefer"}};
   for (const Setting& setting : stated) {
     std::erase_if(all, [&setting](const Setting& s) { return s.name == setting.name; });
     all.push_back(setting);
@@ -85,8 +97,11 @@ std::string connection_string(const std::string& uri) {
       all.push_back({name, ""});
     }
   }
-  std::erase_if(all, [](const Setting& s) { return s.name == "gssencmode" || s.name == "client_encoding"; });
-  all.push_back({"gssencmode", "disable"});  // GSSAPI encryption would replace TLS and skip its verification of the host
+  std::erase_if(
+      all, [](const Setting& s) { return s.name == "gssencmode" || s.name == "client_encoding"; });
+  all.push_back(
+      {"gssencmode",
+       "disable"});  // GSSAPI encryption would replace TLS and skip its verification of the host
   all.push_back({"client_encoding", "UTF8"});
   std::string text;
   for (const Setting& setting : all) text += setting.name + "=" + quoted_value(setting.value) + " ";
@@ -96,40 +111,51 @@ std::string connection_string(const std::string& uri) {
 // --- Results ---
 
 bool PgResult::good() const {
-  const ExecStatusType status = libpq().resultStatus(result_.get());  // of a null result: PGRES_FATAL_ERROR
+  const ExecStatusType status =
+      libpq().resultStatus(result_.get());  // of a null result: PGRES_FATAL_ERROR
   return status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK;
 }
 
 std::string PgResult::state() const {
-  const char* state = result_ == nullptr ? nullptr : libpq().resultErrorField(result_.get(), PG_DIAG_SQLSTATE);
+  const char* state =
+      result_ == nullptr ? nullptr : libpq().resultErrorField(result_.get(), PG_DIAG_SQLSTATE);
   return state == nullptr ? "" : state;
 }
 
-std::string PgResult::tag() const { return result_ == nullptr ? "" : libpq().cmdStatus(result_.get()); }
+std::string PgResult::tag() const {
+  return result_ == nullptr ? "" : libpq().cmdStatus(result_.get());
+}
 
 int PgResult::rows() const { return libpq().ntuples(result_.get()); }
 
 std::string PgResult::text(int row, int column) const {
-  return {libpq().getvalue(result_.get(), row, column), static_cast<std::size_t>(libpq().getlength(result_.get(), row, column))};
+  return {libpq().getvalue(result_.get(), row, column),
+          static_cast<std::size_t>(libpq().getlength(result_.get(), row, column))};
 }
 
 // --- Connections ---
 
-PgConnection::PgConnection(const std::string& uri) : connection_(libpq().connectdb(connection_string(uri).c_str())) {
-  if (lost()) throw LedgerError("cannot connect to the ledger " + without_password(uri) + ": " + error());
+PgConnection::PgConnection(const std::string& uri)
+    : connection_(libpq().connectdb(connection_string(uri).c_str())) {
+  if (lost())
+    throw LedgerError("cannot connect to the ledger " + without_password(uri) + ": " + error());
   libpq().setNoticeProcessor(connection_.get(), ignore_notice, nullptr);
 }
 
 PgResult PgConnection::run(const char* sql, const std::vector<std::string>& parameters) const {
   std::vector<const char*> values;
   for (const std::string& parameter : parameters) {
-    if (parameter.find('\0') != std::string::npos) throw LedgerError("a text has the byte 0, which PostgreSQL cannot store: remove it");
+    if (parameter.find('\0') != std::string::npos)
+      throw LedgerError("a text has the byte 0, which PostgreSQL cannot store: remove it");
     values.push_back(parameter.c_str());
   }
-  return PgResult(libpq().execParams(connection_.get(), sql, static_cast<int>(values.size()), nullptr, values.data(), nullptr, nullptr, 0));
+  return PgResult(libpq().execParams(connection_.get(), sql, static_cast<int>(values.size()),
+                                     nullptr, values.data(), nullptr, nullptr, 0));
 }
 
-PgResult PgConnection::run(const std::string& sql) const { return PgResult(libpq().exec(connection_.get(), sql.c_str())); }
+PgResult PgConnection::run(const std::string& sql) const {
+  return PgResult(libpq().exec(connection_.get(), sql.c_str()));
+}
 
 bool PgConnection::lost() const { return libpq().status(connection_.get()) != CONNECTION_OK; }
 
@@ -147,7 +173,8 @@ std::string PgConnection::error() const {
 
 std::string PgConnection::quoted(const std::string& name) const {
   char* text = libpq().escapeIdentifier(connection_.get(), name.c_str(), name.size());
-  if (text == nullptr) throw LedgerError("'" + name + "' cannot be the name of a database role: " + error());
+  if (text == nullptr)
+    throw LedgerError("'" + name + "' cannot be the name of a database role: " + error());
   std::string result = text;
   libpq().freemem(text);
   return result;

@@ -25,8 +25,9 @@ class PgResult {
  public:
   explicit PgResult(PGresult* result) : result_(result) {}
   [[nodiscard]] bool good() const;
-  [[nodiscard]] std::string state() const;  // the five characters of SQLSTATE; empty if the server did not answer
-  [[nodiscard]] std::string tag() const;    // the command that was executed, such as COMMIT
+  [[nodiscard]] std::string state()
+      const;  // the five characters of SQLSTATE; empty if the server did not answer
+  [[nodiscard]] std::string tag() const;  // the command that was executed, such as COMMIT
   [[nodiscard]] int rows() const;
   [[nodiscard]] std::string text(int row, int column) const;
 

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/api/json.hpp"
 #include "ledger/chain/chain.hpp"
+#include "ledger/chain/store.hpp"
 #include "ledger/stores/connection.hpp"
 #include "sotto/core/decimal.hpp"
-#include "core/api/json.hpp"
-#include "ledger/chain/store.hpp"
 
 namespace sotto {
 namespace {
@@ -121,8 +121,10 @@ REVOKE ALL ON FUNCTION sotto_ledger.add(text, json, text) FROM PUBLIC;
 // statements after the lock see all commits before it. SET LOCAL is for this transaction only, so
 // it also works behind a pool that shares connections.
 std::string begin_with(std::chrono::milliseconds patience) {
-  return "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL synchronous_commit = on; SET LOCAL lock_timeout = " +
-         std::to_string(std::max<std::int64_t>(1, std::min<std::int64_t>(patience.count(), 1 << 30))) +
+  return "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL synchronous_commit = on; SET "
+         "LOCAL lock_timeout = " +
+         std::to_string(
+             std::max<std::int64_t>(1, std::min<std::int64_t>(patience.count(), 1 << 30))) +
          "; SELECT pg_catalog.pg_advisory_xact_lock(495791141999)";  // "sotto", in bytes
 }
 
@@ -131,19 +133,26 @@ class PostgresqlStore final : public Ledger::Store {
   PostgresqlStore(const std::string& uri, std::chrono::milliseconds patience)
       : name_(without_password(uri)), begin_(begin_with(patience)), connection_(uri) {
     if (one("SELECT pg_catalog.current_setting('fsync')") != "on") {
-      throw LedgerError(name_ + " runs with fsync = off: a power failure could lose a charge whose answer is known. Set fsync = on in postgresql.conf");
+      throw LedgerError(name_ +
+                        " runs with fsync = off: a power failure could lose a charge whose answer "
+                        "is known. Set fsync = on in postgresql.conf");
     }
   }
 
   void require_ledger() {
-    const PgResult table = ask("SELECT pg_catalog.to_regclass('sotto_ledger.founding') IS NOT NULL");
-    if (table.text(0, 0) != "t") throw LedgerError("there is no ledger in " + name_ + ": create it first", Remedy::create_ledger);
+    const PgResult table =
+        ask("SELECT pg_catalog.to_regclass('sotto_ledger.founding') IS NOT NULL");
+    if (table.text(0, 0) != "t")
+      throw LedgerError("there is no ledger in " + name_ + ": create it first",
+                        Remedy::create_ledger);
     const PgResult founding = ask("SELECT version FROM sotto_ledger.founding");
-    if (founding.rows() != 1) throw LedgerError(name_ + " has no founding entry: it is damaged. Put it back from a backup");
+    if (founding.rows() != 1)
+      throw LedgerError(name_ + " has no founding entry: it is damaged. Put it back from a backup");
     const std::string version = founding.text(0, 0);
     if (version != "1" && version != "2") {
       throw LedgerError(name_ + " is a ledger of version " + version +
-                        ", and this sotto reads versions 1 and 2; it was left as it was. Use the sotto that wrote it");
+                        ", and this sotto reads versions 1 and 2; it was left as it was. Use the "
+                        "sotto that wrote it");
     }
     version_ = version == "1" ? 1 : 2;
   }
@@ -152,21 +161,29 @@ class PostgresqlStore final : public Ledger::Store {
   void write_contents(const Contents& contents, const std::string& writer) {
     transact([&] {
       if (one("SELECT pg_catalog.to_regnamespace('sotto_ledger') IS NOT NULL") == "t") {
-        throw LedgerError("there is a ledger in " + name_ + " already, and a ledger is never overwritten: give another database");
+        throw LedgerError("there is a ledger in " + name_ +
+                          " already, and a ledger is never overwritten: give another database");
       }
-      if (const std::string encoding = one("SELECT pg_catalog.current_setting('server_encoding')"); encoding != "UTF8") {
-        throw LedgerError("the encoding of " + name_ + " is " + encoding + ": a ledger needs a database in UTF8; create one with createdb -E UTF8");
+      if (const std::string encoding = one("SELECT pg_catalog.current_setting('server_encoding')");
+          encoding != "UTF8") {
+        throw LedgerError("the encoding of " + name_ + " is " + encoding +
+                          ": a ledger needs a database in UTF8; create one with createdb -E UTF8");
       }
       require(connection_.run(std::string(schema)));
       std::vector<std::string> fields{"2"};
-      for (const std::string* field : fields_of_founding(contents.founding)) fields.push_back(*field);
-      ask("INSERT INTO sotto_ledger.founding VALUES ($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12)", fields);
+      for (const std::string* field : fields_of_founding(contents.founding))
+        fields.push_back(*field);
+      ask("INSERT INTO sotto_ledger.founding VALUES ($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12)",
+          fields);
       if (!contents.records.empty()) insert(contents.records);
-      for (const auto& [request, answer] : contents.answers) ask("INSERT INTO sotto_ledger.answer VALUES ($1,$2)", {request, answer});
+      for (const auto& [request, answer] : contents.answers)
+        ask("INSERT INTO sotto_ledger.answer VALUES ($1,$2)", {request, answer});
       if (!writer.empty()) {
         const std::string role = connection_.quoted(writer);
-        require(connection_.run("GRANT USAGE ON SCHEMA sotto_ledger TO " + role + "; GRANT SELECT ON ALL TABLES IN SCHEMA sotto_ledger TO " + role +
-                                "; GRANT EXECUTE ON FUNCTION sotto_ledger.add(text, json, text) TO " + role));
+        require(connection_.run(
+            "GRANT USAGE ON SCHEMA sotto_ledger TO " + role +
+            "; GRANT SELECT ON ALL TABLES IN SCHEMA sotto_ledger TO " + role +
+            "; GRANT EXECUTE ON FUNCTION sotto_ledger.add(text, json, text) TO " + role));
       }
     });
   }
@@ -182,10 +199,13 @@ class PostgresqlStore final : public Ledger::Store {
   }
 
   Founding founding() const override {
-    const PgResult row = ask(version_ == 1 ? "SELECT id, created, name, unit, '', relation, budget, '', '', '', '' FROM sotto_ledger.founding"
-                                           : "SELECT id, created, name, unit, unit_type, relation, budget, source, keys, hash, signature "
+    const PgResult row = ask(version_ == 1 ? "SELECT id, created, name, unit, '', relation, "
+                                             "budget, '', '', '', '' FROM sotto_ledger.founding"
+                                           : "SELECT id, created, name, unit, unit_type, relation, "
+                                             "budget, source, keys, hash, signature "
                                              "FROM sotto_ledger.founding");
-    if (row.rows() != 1) throw LedgerError(name_ + " has no founding entry: it is damaged. Put it back from a backup");
+    if (row.rows() != 1)
+      throw LedgerError(name_ + " has no founding entry: it is damaged. Put it back from a backup");
     Founding founding;
     int column = 0;
     for (std::string* field : fields_of_founding(founding)) *field = row.text(0, column++);
@@ -209,8 +229,11 @@ class PostgresqlStore final : public Ledger::Store {
     const PgResult commit = connection_.run("COMMIT");
     if (commit.good() && commit.tag() == "COMMIT") return;
     if (connection_.lost()) {
-      throw OutcomeUnknown(name_ + ": the connection was lost while the charge was being written (" + connection_.error() +
-                           "), so it is unknown whether the ledger has the charge. Send the same request again: it is charged only once");
+      throw OutcomeUnknown(name_ +
+                           ": the connection was lost while the charge was being written (" +
+                           connection_.error() +
+                           "), so it is unknown whether the ledger has the charge. Send the same "
+                           "request again: it is charged only once");
     }
     require(commit);
     throw LedgerError(name_ + ": the server rolled back; nothing was charged");
@@ -218,16 +241,21 @@ class PostgresqlStore final : public Ledger::Store {
 
   std::vector<Record> records_from(std::int64_t number, std::int64_t limit) const override {
     return records_of(
-        ask("SELECT * FROM sotto_ledger.entry WHERE number >= $1 ORDER BY number LIMIT $2", {std::to_string(number), std::to_string(limit)}));
+        ask("SELECT * FROM sotto_ledger.entry WHERE number >= $1 ORDER BY number LIMIT $2",
+            {std::to_string(number), std::to_string(limit)}));
   }
-  void append(const std::string& before, const std::vector<Record>& records, const std::optional<std::string>& answer) override {
+  void append(const std::string& before, const std::vector<Record>& records,
+              const std::optional<std::string>& answer) override {
     std::vector<std::string> parameters{before, json_of(records)};
     if (answer) parameters.push_back(*answer);
-    ask(answer ? "SELECT sotto_ledger.add($1, $2::json, $3)" : "SELECT sotto_ledger.add($1, $2::json, NULL)", parameters);
+    ask(answer ? "SELECT sotto_ledger.add($1, $2::json, $3)"
+               : "SELECT sotto_ledger.add($1, $2::json, NULL)",
+        parameters);
   }
 
   std::optional<std::string> answer(const std::string& request) const override {
-    const PgResult row = ask("SELECT answer FROM sotto_ledger.answer WHERE request = $1", {request});
+    const PgResult row =
+        ask("SELECT answer FROM sotto_ledger.answer WHERE request = $1", {request});
     return row.rows() == 1 ? std::optional(row.text(0, 0)) : std::nullopt;
   }
   std::map<std::string, std::string> answers() const override {
@@ -236,12 +264,19 @@ class PostgresqlStore final : public Ledger::Store {
     for (int row = 0; row < rows.rows(); ++row) all.emplace(rows.text(row, 0), rows.text(row, 1));
     return all;
   }
-  void repair(std::int64_t last, const std::vector<std::string>& answers, const Record& note) override {
+  void repair(std::int64_t last, const std::vector<std::string>& answers,
+              const Record& note) override {
     // Only the owner of the tables may disable triggers, delete, and insert a note without add().
-    require(connection_.run("ALTER TABLE sotto_ledger.entry DISABLE TRIGGER USER; ALTER TABLE sotto_ledger.answer DISABLE TRIGGER USER"));
+    require(
+        connection_.run("ALTER TABLE sotto_ledger.entry DISABLE TRIGGER USER; ALTER TABLE "
+                        "sotto_ledger.answer DISABLE TRIGGER USER"));
     ask("DELETE FROM sotto_ledger.entry WHERE number < 1 OR number > $1", {std::to_string(last)});
-    ask("DELETE FROM sotto_ledger.answer WHERE request IN (SELECT pg_catalog.json_array_elements_text($1::json))", {Json(answers).dump()});
-    require(connection_.run("ALTER TABLE sotto_ledger.entry ENABLE TRIGGER USER; ALTER TABLE sotto_ledger.answer ENABLE TRIGGER USER"));
+    ask("DELETE FROM sotto_ledger.answer WHERE request IN (SELECT "
+        "pg_catalog.json_array_elements_text($1::json))",
+        {Json(answers).dump()});
+    require(
+        connection_.run("ALTER TABLE sotto_ledger.entry ENABLE TRIGGER USER; ALTER TABLE "
+                        "sotto_ledger.answer ENABLE TRIGGER USER"));
     insert({note});
   }
   Contents contents() const override {
@@ -249,7 +284,10 @@ class PostgresqlStore final : public Ledger::Store {
     in_transaction_ = true;
     try {
       const std::int64_t all_numbers = std::numeric_limits<std::int64_t>::min();
-      Contents all{.version = version_, .founding = founding(), .records = records_from(all_numbers, std::int64_t{1} << 60U), .answers = answers()};
+      Contents all{.version = version_,
+                   .founding = founding(),
+                   .records = records_from(all_numbers, std::int64_t{1} << 60U),
+                   .answers = answers()};
       in_transaction_ = false;
       (void)connection_.run("COMMIT");
       return all;
@@ -266,18 +304,28 @@ class PostgresqlStore final : public Ledger::Store {
     if (result.good()) return;
     const std::string state = result.state();
     const std::string error = connection_.error();
-    if (connection_.lost()) throw LedgerError(name_ + ": the connection was lost (" + error + "); nothing was charged");
-    if (state == "55P03") throw LedgerError(name_ + " was locked by another process for the whole waiting time; nothing was charged. Try again, or wait longer");
-    if (state == "42501") throw LedgerError(name_ + ": this database role lacks the right (" + error + "); nothing was charged. Use a role that may write the ledger");
-    if (state == "25006") throw LedgerError(name_ + " is read-only; nothing was charged. Connect to the primary server");
-    if (state == "53100") throw LedgerError("the disk of the server is full; nothing was charged to " + name_);
+    if (connection_.lost())
+      throw LedgerError(name_ + ": the connection was lost (" + error + "); nothing was charged");
+    if (state == "55P03")
+      throw LedgerError(name_ +
+                        " was locked by another process for the whole waiting time; nothing was "
+                        "charged. Try again, or wait longer");
+    if (state == "42501")
+      throw LedgerError(name_ + ": this database role lacks the right (" + error +
+                        "); nothing was charged. Use a role that may write the ledger");
+    if (state == "25006")
+      throw LedgerError(name_ +
+                        " is read-only; nothing was charged. Connect to the primary server");
+    if (state == "53100")
+      throw LedgerError("the disk of the server is full; nothing was charged to " + name_);
     throw LedgerError(name_ + ": " + error + "; nothing was charged");
   }
 
   // Inserts records as the owner of the tables. Other roles can only call add().
   void insert(const std::vector<Record>& records) const {
     ask("INSERT INTO sotto_ledger.entry SELECT * FROM "
-        "pg_catalog.json_populate_recordset(ROW(0,'','','','','','','','','','','','','','','','','')::sotto_ledger.entry, $1::json)",
+        "pg_catalog.json_populate_recordset(ROW(0,'','','','','','','','','','','','','','','','','"
+        "')::sotto_ledger.entry, $1::json)",
         {json_of(records)});
   }
 
@@ -285,7 +333,8 @@ class PostgresqlStore final : public Ledger::Store {
   // statement is repeated over a new one.
   PgResult ask(const char* sql, const std::vector<std::string>& parameters = {}) const {
     PgResult result = connection_.run(sql, parameters);
-    if (!result.good() && !in_transaction_ && connection_.lost() && connection_.regain()) result = connection_.run(sql, parameters);
+    if (!result.good() && !in_transaction_ && connection_.lost() && connection_.regain())
+      result = connection_.run(sql, parameters);
     require(result);
     return result;
   }
@@ -331,7 +380,9 @@ class PostgresqlStore final : public Ledger::Store {
     try {
       return shortest(read_number(text));
     } catch (const std::invalid_argument&) {
-      throw LedgerError("the cost '" + text.substr(0, 100) + "' in the ledger is not a number: it is damaged. Put it back from a backup");
+      throw LedgerError(
+          "the cost '" + text.substr(0, 100) +
+          "' in the ledger is not a number: it is damaged. Put it back from a backup");
     }
   }
   static std::string json_of(const std::vector<Record>& records) {
@@ -340,7 +391,9 @@ class PostgresqlStore final : public Ledger::Store {
       Json row{{"number", r.number}};
       const auto fields = fields_of(r);
       for (std::size_t i = 0; i < record_fields; ++i) {
-        if (!fields[i]->empty()) row[record_names[i]] = *fields[i];  // a field that is left out is empty: the base row has empty texts
+        if (!fields[i]->empty())
+          row[record_names[i]] =
+              *fields[i];  // a field that is left out is empty: the base row has empty texts
       }
       rows.push_back(std::move(row));
     }
@@ -357,14 +410,15 @@ class PostgresqlStore final : public Ledger::Store {
 
 }  // namespace
 
-std::unique_ptr<Ledger::Store> ledger_detail::open_postgresql(const std::string& uri, std::chrono::milliseconds patience) {
+std::unique_ptr<Ledger::Store> ledger_detail::open_postgresql(const std::string& uri,
+                                                              std::chrono::milliseconds patience) {
   auto store = std::make_unique<PostgresqlStore>(uri, patience);
   store->require_ledger();
   return store;
 }
 
-std::unique_ptr<Ledger::Store> ledger_detail::create_postgresql(const std::string& uri, const Ledger::Store::Contents& contents,
-                                                                const std::string& writer) {
+std::unique_ptr<Ledger::Store> ledger_detail::create_postgresql(
+    const std::string& uri, const Ledger::Store::Contents& contents, const std::string& writer) {
   auto store = std::make_unique<PostgresqlStore>(uri, std::chrono::seconds(30));
   store->write_contents(contents, writer);
   return store;

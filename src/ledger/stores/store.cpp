@@ -19,7 +19,9 @@ std::string erase_part(std::string text, std::size_t start, const char* ends) {
 bool ledger_detail::is_database(const std::string& place) {
   if (starts_with(place, "postgresql://") || starts_with(place, "postgres://")) return true;
   if (starts_with(place, "postgresql:") || starts_with(place, "postgres:")) {
-    throw InvalidValue("'" + without_password(place) + "' is not a place for a ledger: write a database as postgresql://HOST/DATABASE, or the path of a file");
+    throw InvalidValue("'" + without_password(place) +
+                       "' is not a place for a ledger: write a database as "
+                       "postgresql://HOST/DATABASE, or the path of a file");
   }
   return false;
 }
@@ -38,23 +40,32 @@ std::string without_password(const std::string& place) {
     if (colon < at) text.erase(colon, at - colon);
   }
   for (const char* secret : {"password=", "sslpassword="}) {
-    for (std::size_t position = text.find(secret); position != std::string::npos; position = text.find(secret, position + 1)) {
+    for (std::size_t position = text.find(secret); position != std::string::npos;
+         position = text.find(secret, position + 1)) {
       text = erase_part(text, position + std::string(secret).size(), "&");
     }
   }
   return text;
 }
 
-std::unique_ptr<Ledger::Store> ledger_detail::open_store(const std::string& place, std::chrono::milliseconds patience, bool read_only) {
+std::unique_ptr<Ledger::Store> ledger_detail::open_store(const std::string& place,
+                                                         std::chrono::milliseconds patience,
+                                                         bool read_only) {
   // A database needs no read-only mode: reads are single SELECTs or transactions that are READ
   // ONLY.
-  return ledger_detail::is_database(place) ? ledger_detail::open_postgresql(place, patience) : ledger_detail::open_sqlite(place, patience, read_only);
+  return ledger_detail::is_database(place) ? ledger_detail::open_postgresql(place, patience)
+                                           : ledger_detail::open_sqlite(place, patience, read_only);
 }
 
-std::unique_ptr<Ledger::Store> ledger_detail::create_store(const std::string& place, const Ledger::Store::Contents& contents,
+std::unique_ptr<Ledger::Store> ledger_detail::create_store(const std::string& place,
+                                                           const Ledger::Store::Contents& contents,
                                                            const std::string& writer) {
-  if (ledger_detail::is_database(place)) return ledger_detail::create_postgresql(place, contents, writer);
-  if (!writer.empty()) throw InvalidValue("`writer` is for ledgers in PostgreSQL, and a file has no roles: leave it empty, and set the permissions of the file");
+  if (ledger_detail::is_database(place))
+    return ledger_detail::create_postgresql(place, contents, writer);
+  if (!writer.empty())
+    throw InvalidValue(
+        "`writer` is for ledgers in PostgreSQL, and a file has no roles: leave it empty, and set "
+        "the permissions of the file");
   return ledger_detail::create_sqlite(place, contents);
 }
 

@@ -13,11 +13,13 @@ struct Weight {
   double times = 1;
 };
 
-/// The probability that |Σ weight · noise| exceeds `distance`, each noise of this kind and scale. From above: of Gaussian and of many Laplace noises
-/// to a part in a million, of two or three Laplace noises that are nearly alike as if some were a thousandth larger.
+/// The probability that |Σ weight · noise| exceeds `distance`, each noise of this kind and scale.
+/// From above: of Gaussian and of many Laplace noises to a part in a million, of two or three
+/// Laplace noises that are nearly alike as if some were a thousandth larger.
 double tail(NoiseKind kind, double scale, std::span<const Weight> weights, double distance);
 
 /// The distance that it exceeds with this probability, in (0, 1).
-double distance_at(NoiseKind kind, double scale, std::span<const Weight> weights, double probability);
+double distance_at(NoiseKind kind, double scale, std::span<const Weight> weights,
+                   double probability);
 
 }  // namespace sotto

@@ -38,7 +38,8 @@ class NoisySum {
   /// Writes the totals of layer `layer`, each with independent noise, into `noisy`, which has the
   /// same size. The noise is drawn in batches, which is faster, and which takes other bits from the
   /// generator than one release after the other.
-  void release(std::size_t layer, std::span<const std::int64_t> totals, std::span<double> noisy) const;
+  void release(std::size_t layer, std::span<const std::int64_t> totals,
+               std::span<double> noisy) const;
 
  private:
   NoisySum(const Plan& event, double scale, std::vector<int> exponents);

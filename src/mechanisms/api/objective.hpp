@@ -14,9 +14,10 @@ namespace sotto {
 struct ObjectiveConditions {
   double epsilon, delta;  ///< the cost of the exact minimum under add/remove
   double gradient;        ///< G: no unit's gradient is longer
-  Real curvature;         ///< a bound on the one eigenvalue of the second derivative of a unit's loss
-  double strength;        ///< Λ: the objective has the term Λ|θ|²/2
-  bool replaces;          ///< whether the plan's relation is replace-one; the event is that of a group of two then
+  Real curvature;   ///< a bound on the one eigenvalue of the second derivative of a unit's loss
+  double strength;  ///< Λ: the objective has the term Λ|θ|²/2
+  bool replaces;    ///< whether the plan's relation is replace-one; the event is that of a group of
+                    ///< two then
 };
 
 /// Gaussian noise inside an objective: a vector b of independent Gaussian entries, for the term bᵀθ

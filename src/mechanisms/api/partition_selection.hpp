@@ -22,7 +22,9 @@ class PartitionSelection {
   PartitionSelection(const Plan& noise, double delta, std::int64_t groups_a_unit);
 
   /// Whether a group of so many units is selected. Every call draws noise: call it once a group.
-  [[nodiscard]] bool selects(std::int64_t units) const { return counts_.release(static_cast<double>(units)) >= threshold_; }
+  [[nodiscard]] bool selects(std::int64_t units) const {
+    return counts_.release(static_cast<double>(units)) >= threshold_;
+  }
 
   /// The cost of one selection over all groups: the noise, and approx(0, delta).
   [[nodiscard]] const Plan& event() const { return event_; }

@@ -12,7 +12,9 @@ struct Complex {
 
   friend constexpr Complex operator+(Complex a, Complex b) { return {a.re + b.re, a.im + b.im}; }
   friend constexpr Complex operator-(Complex a, Complex b) { return {a.re - b.re, a.im - b.im}; }
-  friend constexpr Complex operator*(Complex a, Complex b) { return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re}; }
+  friend constexpr Complex operator*(Complex a, Complex b) {
+    return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+  }
   friend constexpr Complex operator*(double a, Complex b) { return {a * b.re, a * b.im}; }
   friend constexpr Complex operator/(Complex a, Complex b) {
     const double square = b.re * b.re + b.im * b.im;

@@ -24,13 +24,16 @@ struct Ellipse {
   double height;  ///< the semi-axis along the imaginary line
 };
 /// Returns the ellipse of parameter `rho` around an interval of half length `half`.
-inline Ellipse ellipse(double half, double rho) { return {rho, half * (rho + 1 / rho) / 2, half * (rho - 1 / rho) / 2}; }
+inline Ellipse ellipse(double half, double rho) {
+  return {rho, half * (rho + 1 / rho) / 2, half * (rho - 1 / rho) / 2};
+}
 
 /// Returns an upper bound on the logarithm of the rule's error on an interval of half length
 /// `half`, for an integrand of modulus at most e^log_size within the ellipse of parameter `rho`
 /// [Trefethen2013, Thm 19.3].
 inline double log_gauss_error(double half, double rho, double log_size) {
-  return std::log(half * 64 / 15 / (1 - 1 / (rho * rho))) + log_size - 2 * (gauss_points - 1) * std::log(rho) + 1e-9;
+  return std::log(half * 64 / 15 / (1 - 1 / (rho * rho))) + log_size -
+         2 * (gauss_points - 1) * std::log(rho) + 1e-9;
 }
 
 }  // namespace sotto

@@ -15,7 +15,8 @@ double first_true(double low, double high, const std::function<bool(double)>& co
 
 /// Returns the smallest whole number in [low, high] with `condition`, in the same way as
 /// first_true().
-std::int64_t first_true_count(std::int64_t low, std::int64_t high, const std::function<bool(std::int64_t)>& condition);
+std::int64_t first_true_count(std::int64_t low, std::int64_t high,
+                              const std::function<bool(std::int64_t)>& condition);
 
 /// Returns an estimate of the point of [low, high] at which `f` is least, for an f that falls and
 /// then rises, and that may be infinite or NaN towards `high`. Takes about 50 evaluations, by

@@ -40,11 +40,13 @@ bool surely_below(const std::vector<LossStep>& steps, double epsilon, double del
 
 /// Returns bounds on δ(ε) that hold for every ε of a range with lower end >= 0: `upper` bounds δ at
 /// the range's lower end and `lower` at its upper end. Both are within [0, 1].
-Bracket composed_delta(const std::vector<LossStep>& steps, Bound epsilon, const Precision& precision = {});
+Bracket composed_delta(const std::vector<LossStep>& steps, Bound epsilon,
+                       const Precision& precision = {});
 
 /// Returns bounds on ε(δ) that hold for every δ of a range within (0, 1): the composition is
 /// (upper, δ)-DP, and `lower` does not exceed the exact ε(δ). [0, the largest loss] if no method
 /// proves more.
-Bracket composed_epsilon(const std::vector<LossStep>& steps, Bound delta, const Precision& precision = {});
+Bracket composed_epsilon(const std::vector<LossStep>& steps, Bound delta,
+                         const Precision& precision = {});
 
 }  // namespace sotto

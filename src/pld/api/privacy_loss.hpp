@@ -88,7 +88,9 @@ class PrivacyLoss {
   [[nodiscard]] virtual std::shared_ptr<const PrivacyLoss> reversed() const { return nullptr; }
   /// Returns the distribution of L, for discretisation; null if it is unknown or has too many
   /// atoms.
-  [[nodiscard]] virtual std::shared_ptr<const pld_detail::LossDistribution> distribution() const { return nullptr; }
+  [[nodiscard]] virtual std::shared_ptr<const pld_detail::LossDistribution> distribution() const {
+    return nullptr;
+  }
   /// A Poisson-sampled step as a member of a family with two parameters: its size (μ or x) and its
   /// rate. Its profile grows with both, in both directions [Balle2018b], so similar steps can be
   /// replaced by one member that dominates them all.
@@ -140,7 +142,8 @@ PrivacyLossPtr laplace_loss(const Real& x);
 PrivacyLossPtr exponential_loss(const Real& epsilon);
 /// Returns a symmetric loss with finitely many atoms and their mirrors; the remaining mass is at
 /// loss 0. `lattice` is the lattice of all losses, if there is one.
-PrivacyLossPtr symmetric_atoms_loss(const std::vector<SymmetricAtom>& atoms, std::optional<Lattice> lattice);
+PrivacyLossPtr symmetric_atoms_loss(const std::vector<SymmetricAtom>& atoms,
+                                    std::optional<Lattice> lattice);
 /// One component of a mixture of Gaussian steps: its μ² and its probability.
 struct GaussianComponent {
   Real squared_mu;
@@ -151,7 +154,8 @@ struct GaussianComponent {
 PrivacyLossPtr gaussian_mixture_loss(const std::vector<GaussianComponent>& components);
 /// Returns a dominating mixture of at most about `max_components`. Each μ² is split between two
 /// neighbours of a grid so that the total variation distance 2Φ(μ/2) - 1 keeps its mean.
-std::vector<GaussianComponent> coarsen_mixture(const std::vector<GaussianComponent>& components, std::size_t max_components);
+std::vector<GaussianComponent> coarsen_mixture(const std::vector<GaussianComponent>& components,
+                                               std::size_t max_components);
 /// Returns the loss of discrete Gaussian noise with sensitivity Δ [Canonne2020].
 PrivacyLossPtr discrete_gaussian_loss(const Real& sigma, std::int64_t sensitivity);
 /// Returns the loss of arsinh noise A arsinh(N(0, σ²)/A), shifted by Δ: κ = A²/(2σ²) >= 1 and
@@ -163,7 +167,8 @@ PrivacyLossPtr poisson_gaussian_loss(const Real& mu, const Real& rate, Direction
 PrivacyLossPtr poisson_laplace_loss(const Real& x, const Real& rate, Direction direction);
 /// Returns the loss of a mechanism with finitely many losses on a Poisson sample. `base` lists
 /// every atom of its symmetric pair: both signs, and the one at 0.
-PrivacyLossPtr poisson_atoms_loss(const std::vector<Atom>& base, const Real& rate, Direction direction);
+PrivacyLossPtr poisson_atoms_loss(const std::vector<Atom>& base, const Real& rate,
+                                  Direction direction);
 /// The losses of removing and of adding a record.
 struct PoissonPair {
   PrivacyLossPtr removed;
@@ -173,7 +178,8 @@ struct PoissonPair {
 /// Side::upper losses that dominate the exact ones, on Side::lower losses that they dominate. Each
 /// step must be symmetric with a known distribution. nullopt if the steps are too many, or their
 /// losses too large, for a grid of doubles.
-std::optional<PoissonPair> poisson_product_losses(const std::vector<LossStep>& steps, const Real& rate, Side side);
+std::optional<PoissonPair> poisson_product_losses(const std::vector<LossStep>& steps,
+                                                  const Real& rate, Side side);
 /// An interval of losses above 0 on which a pointwise maximum has the density of Gaussian (μ) or
 /// Laplace (x) noise, times `share`.
 struct LossPiece {
@@ -186,7 +192,8 @@ struct LossPiece {
 };
 /// Returns the symmetric loss of a pointwise maximum of profiles: pieces and atoms above 0, with
 /// masses under Q, their mirror images below 0, and the remaining mass `rest` at 0.
-PrivacyLossPtr pointwise_maximum_loss(const std::vector<LossPiece>& pieces, const std::vector<Atom>& atoms, const Real& rest);
+PrivacyLossPtr pointwise_maximum_loss(const std::vector<LossPiece>& pieces,
+                                      const std::vector<Atom>& atoms, const Real& rest);
 /// Returns the loss of Gaussian noise on a sample without replacement, under replace-one. The pair
 /// dominates; no mechanism is known to attain it.
 PrivacyLossPtr without_replacement_gaussian_loss(const Real& mu, const Real& rate);
@@ -199,7 +206,8 @@ struct TruncatedLoss {
 };
 /// Returns a loss that dominates several mechanisms on one sample without replacement, by their
 /// discretised product; nullopt if the steps are too many, or their losses too large, for a grid.
-std::optional<TruncatedLoss> without_replacement_product_loss(const std::vector<LossStep>& steps, const Real& rate);
+std::optional<TruncatedLoss> without_replacement_product_loss(const std::vector<LossStep>& steps,
+                                                              const Real& rate);
 /// Returns a loss on a lattice that dominates n shuffled reports of a local ε. Each other report
 /// is, with the given probability, a clone: a fair coin between the two reports to be distinguished
 /// [Feldman2021b], [Feldman2023].

@@ -28,10 +28,12 @@ struct GaussianMixture {
 /// Returns a mixture that dominates one contribution of a user of the group, a Gaussian step with
 /// the given μ² if it were seen at once. The coalition sees it after g noises, so with μ²/g, where
 /// g is the number of hops until the token meets the group or the coalition again.
-std::shared_ptr<const GaussianMixture> walk_gap_mixture(const Real& squared_mu, const WalkUsers& users);
+std::shared_ptr<const GaussianMixture> walk_gap_mixture(const Real& squared_mu,
+                                                        const WalkUsers& users);
 /// Returns a mixture that dominates the group's terms in a running sum between two visits of the
 /// coalition: j terms of the group under m noises cost μ² j²/m.
-std::shared_ptr<const GaussianMixture> walk_cycle_mixture(const Real& squared_mu, const WalkUsers& users);
+std::shared_ptr<const GaussianMixture> walk_cycle_mixture(const Real& squared_mu,
+                                                          const WalkUsers& users);
 
 /// Returns an upper bound on δ(ε) of a mixture, for ε >= 0, in closed form.
 double gaussian_mixture_delta(const std::vector<GaussianComponent>& components, double epsilon);

@@ -8,7 +8,9 @@
 namespace sotto::pld_detail {
 
 void throw_unrepresentable(const char* problem) {
-  throw OutsideConditions("method pld gives no bound in double precision: " + std::string(problem) + "; use method tight or rdp", Remedy::method);
+  throw OutsideConditions("method pld gives no bound in double precision: " + std::string(problem) +
+                              "; use method tight or rdp",
+                          Remedy::method);
 }
 
 }  // namespace sotto::pld_detail

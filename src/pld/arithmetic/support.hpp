@@ -32,9 +32,14 @@ struct RoundedDouble {
   double relative;
 
   explicit RoundedDouble(const Real& x)
-      : value(x.estimate()), relative(value == 0 ? 0 : (std::max(x.upper() - value, value - x.lower()) / std::abs(value)) + 2 * unit) {
+      : value(x.estimate()),
+        relative(value == 0 ? 0
+                            : (std::max(x.upper() - value, value - x.lower()) / std::abs(value)) +
+                                  2 * unit) {
     const bool known = value == 0 ? x.lower() == 0 && x.upper() == 0 : relative <= largest_relative;
-    if (!(known && std::isfinite(value))) throw_unrepresentable("a parameter of a privacy loss is not finite, or its relative error exceeds 2^-10");
+    if (!(known && std::isfinite(value)))
+      throw_unrepresentable(
+          "a parameter of a privacy loss is not finite, or its relative error exceeds 2^-10");
   }
 };
 
@@ -47,7 +52,9 @@ inline void require_masses(double sum, double error, MassSum which) {
   throw_unrepresentable("the masses of a privacy loss distribution do not sum to 1");
 }
 
-inline Direction opposite(Direction direction) { return direction == Direction::remove ? Direction::add : Direction::remove; }
+inline Direction opposite(Direction direction) {
+  return direction == Direction::remove ? Direction::add : Direction::remove;
+}
 
 /// Returns |z|, also where |z|² would overflow or underflow.
 inline double magnitude(Complex z) { return std::hypot(z.re, z.im); }
@@ -63,8 +70,10 @@ inline LogMgfValue log_of_excess(Complex excess, double error) {
 /// Returns log M, given e^-scale M with an absolute error of at most `error`.
 inline LogMgfValue log_of_scaled(Complex value, double scale, double error) {
   const double size = abs(value);
-  if (!(error < 0.125 * size)) return {{scale + std::log(size + error) + 4 * unit * (1 + std::abs(scale)), 0}, infinity};
-  return {{scale + std::log(size), std::atan2(value.im, value.re)}, 1.2 * error / size + 16 * unit * (1 + std::abs(scale))};
+  if (!(error < 0.125 * size))
+    return {{scale + std::log(size + error) + 4 * unit * (1 + std::abs(scale)), 0}, infinity};
+  return {{scale + std::log(size), std::atan2(value.im, value.re)},
+          1.2 * error / size + 16 * unit * (1 + std::abs(scale))};
 }
 
 /// Returns an upper bound on log M(c) from its value at the real point c. It bounds log |M(c + it)|

@@ -30,7 +30,8 @@ std::optional<std::vector<DistributedStep>> steps_for_grid(const std::vector<Los
   auto known = with_distributions(steps);
   if (!known) return known;
   double count = 0;
-  for (const DistributedStep& step : *known) count += step.distribution->bulk() ? 0 : step.step.count;
+  for (const DistributedStep& step : *known)
+    count += step.distribution->bulk() ? 0 : step.step.count;
   return count > max_steps ? std::nullopt : known;
 }
 
@@ -43,27 +44,36 @@ double wanted_width(const std::vector<DistributedStep>& steps, const Precision& 
 // points, and no larger than the remaining work and memory allow for one pessimistic and one
 // optimistic grid.
 int max_bits_for(const std::vector<DistributedStep>& steps, double epsilon) {
-  const int largest = epsilon > large_epsilon || steps.size() > 3 ? trend_bits : steps.size() > 2 ? max_bits - 1 : max_bits;
+  const int largest = epsilon > large_epsilon || steps.size() > 3 ? trend_bits
+                      : steps.size() > 2                          ? max_bits - 1
+                                                                  : max_bits;
   const auto distributions = static_cast<double>(steps.size());
-  const double points = std::min(work_left() / (1500 * distributions + 200), bytes_allowed() / (48 * distributions + 32));
+  const double points = std::min(work_left() / (1500 * distributions + 200),
+                                 bytes_allowed() / (48 * distributions + 32));
   const int affordable = static_cast<int>(std::log2(std::clamp(points, 1.0, 0x1p40)));
   return std::min(largest, affordable);
 }
 
 // Returns -log of the share of δ that each truncation may cost. `slope` is -d log δ/d log ε.
-double depth_for(double wanted, double slope) { return std::clamp(-std::log(0.02 * wanted * std::max(1.0, slope)), 9.0, 25.0); }
+double depth_for(double wanted, double slope) {
+  return std::clamp(-std::log(0.02 * wanted * std::max(1.0, slope)), 9.0, 25.0);
+}
 
 // Returns -d log δ/d log ε of a composition, at least 0.1.
 double slope_of(const FftComposition& composition, double epsilon) {
   constexpr double by = 1e-6;
-  const double slope = std::log(composition.delta(epsilon * (1 - by)) / composition.delta(epsilon)) / by;
+  const double slope =
+      std::log(composition.delta(epsilon * (1 - by)) / composition.delta(epsilon)) / by;
   return std::isfinite(slope) ? std::max(slope, 0.1) : 1;
 }
 
 // Returns the size that makes a bracket of relative width `open` as narrow as wanted: half the
 // spacing makes it four times as narrow.
 int next_bits(int bits, int largest, double open, double wanted) {
-  return std::min(largest, bits + std::clamp(static_cast<int>(std::ceil(0.5 * std::log2(std::clamp(1.5 * open / wanted, 1.0, 1e9)))), 1, 4));
+  return std::min(
+      largest, bits + std::clamp(static_cast<int>(std::ceil(
+                                     0.5 * std::log2(std::clamp(1.5 * open / wanted, 1.0, 1e9)))),
+                                 1, 4));
 }
 
 // Returns, by bisection, about the last point from `yes` towards `no` at which a condition holds.
@@ -78,7 +88,8 @@ double last_where(const std::function<bool(double)>& holds, double yes, double n
 // The search for ε(δ): the bracket, and the state of the search that proves nothing.
 class GridEpsilonSearch {
  public:
-  GridEpsilonSearch(const std::vector<DistributedStep>& steps, Bound& best, Bound delta, const Precision& precision)
+  GridEpsilonSearch(const std::vector<DistributedStep>& steps, Bound& best, Bound delta,
+                    const Precision& precision)
       : steps_(steps),
         best_(best),
         delta_(delta),
@@ -98,9 +109,13 @@ class GridEpsilonSearch {
   }
 
  private:
-  [[nodiscard]] bool is_narrow() const { return best_.upper - best_.lower <= wanted_ * best_.upper; }
+  [[nodiscard]] bool is_narrow() const {
+    return best_.upper - best_.lower <= wanted_ * best_.upper;
+  }
   // Returns true if a pessimistic composition proves that ε suffices.
-  [[nodiscard]] bool suffices(const FftComposition& up, double epsilon) const { return up.delta(epsilon) <= delta_.lower; }
+  [[nodiscard]] bool suffices(const FftComposition& up, double epsilon) const {
+    return up.delta(epsilon) <= delta_.lower;
+  }
 
   // Locates ε roughly, from above, with coarse grids. Each is made for one ε, says little about
   // others far away, and proposes the next by the tangent of log δ.
@@ -119,16 +134,22 @@ class GridEpsilonSearch {
         if (!(seen < 1) || composition.only_bounds()) continue;
         slope_ = slope_of(composition, at_);
         const double rise = (std::log(seen) - log_delta_) / slope_;
-        guess = at_ * (rise < 0 ? std::exp(rise) : 1 + rise);  // the tangent over log ε on the way down, over ε on the way up
+        guess =
+            at_ * (rise < 0
+                       ? std::exp(rise)
+                       : 1 + rise);  // the tangent over log ε on the way down, over ε on the way up
       }
       if (seen <= delta_.lower) {
         best_.upper = std::min(best_.upper, at_);
-      } else if (at_ < best_.upper) {  // at best_.upper ε is known to suffice, whatever this grid shows
+      } else if (at_ <
+                 best_.upper) {  // at best_.upper ε is known to suffice, whatever this grid shows
         low_ = std::max(low_, at_);
       }
       if (std::abs(std::log(seen) - log_delta_) < 1) break;
       down_by = std::min(0.7, 3 * down_by);
-      at_ = guess > low_ && guess < best_.upper ? guess : std::max(low_ + (best_.upper - low_) / 2, best_.upper * (1 - down_by));
+      at_ = guess > low_ && guess < best_.upper
+                ? guess
+                : std::max(low_ + (best_.upper - low_) / 2, best_.upper * (1 - down_by));
     }
   }
 
@@ -148,7 +169,8 @@ class GridEpsilonSearch {
     if (up.only_bounds()) return lower_upper_end_by_chernoff(up);
 
     // the upper end, if ε is within the window
-    const Bound window{std::max(up.window().lower, best_.lower), std::min(up.window().upper, best_.upper)};
+    const Bound window{std::max(up.window().lower, best_.lower),
+                       std::min(up.window().upper, best_.upper)};
     if (!(window.lower < window.upper)) return false;
     if (up.delta(at_) < 1) slope_ = slope_of(up, at_);
     if (!lower_upper_end(up, window)) return true;
@@ -183,10 +205,12 @@ class GridEpsilonSearch {
       return false;
     }
     // a grid that truncates losses may have a constant bound above the ε that it was made for
-    const bool flat = at_ > window.lower && at_ < window.upper && !(up.delta(window.upper) < up.delta(at_));
+    const bool flat =
+        at_ > window.lower && at_ < window.upper && !(up.delta(window.upper) < up.delta(at_));
     const double top = flat ? at_ : window.upper;
     if (!enough(top) && top < best_.upper) {
-      const double rise = 1.02 * std::clamp((std::log(up.delta(at_)) - log_delta_) / slope_, 1e-9, 2.0);
+      const double rise =
+          1.02 * std::clamp((std::log(up.delta(at_)) - log_delta_) / slope_, 1e-9, 2.0);
       at_ = flat ? std::min(best_.upper, at_ * (1 + rise)) : top;
       return false;
     }
@@ -214,11 +238,14 @@ class GridEpsilonSearch {
       return false;
     }
     const double open = (up.delta(best_.upper) - down.delta(best_.upper)) / (delta_.lower * slope_);
-    if (bits_ >= trend_bits && std::ldexp(open, -2 * (max_bits_ - bits_)) > 0.3 * (best_.upper - best_.lower) / best_.upper) return false;
+    if (bits_ >= trend_bits && std::ldexp(open, -2 * (max_bits_ - bits_)) >
+                                   0.3 * (best_.upper - best_.lower) / best_.upper)
+      return false;
     if (bits_ > trend_bits + 2 && open > 0.9 * previous_open_) return false;
     previous_open_ = open;
     bits_ = next_bits(bits_, max_bits_, open, wanted_);
-    reach_ = 8 * open * best_.upper + std::ldexp(choice.length(), 3 - bits_);  // and some grid points
+    reach_ =
+        8 * open * best_.upper + std::ldexp(choice.length(), 3 - bits_);  // and some grid points
     return true;
   }
 
@@ -251,13 +278,15 @@ class GridEpsilonSearch {
 
 }  // namespace
 
-void grid_epsilon(const std::vector<LossStep>& steps, Bound& best, Bound range, const Precision& precision) {
+void grid_epsilon(const std::vector<LossStep>& steps, Bound& best, Bound range,
+                  const Precision& precision) {
   const auto known = steps_for_grid(steps);
   if (!known || !(best.upper > min_epsilon && best.upper < max_epsilon)) return;
   GridEpsilonSearch(*known, best, range, precision).run();
 }
 
-std::optional<FftComposition> pessimistic_composition(const std::vector<LossStep>& steps, double epsilon, double log_delta) {
+std::optional<FftComposition> pessimistic_composition(const std::vector<LossStep>& steps,
+                                                      double epsilon, double log_delta) {
   constexpr int bits = first_bits - 1;
   const auto known = steps_for_grid(steps);
   if (!known || !(epsilon > min_epsilon && epsilon < max_epsilon)) return std::nullopt;
@@ -274,21 +303,27 @@ std::optional<FftComposition> pessimistic_composition(const std::vector<LossStep
   return std::nullopt;
 }
 
-void grid_delta(const std::vector<LossStep>& steps, Bound& best, Bound range, const Precision& precision) {
+void grid_delta(const std::vector<LossStep>& steps, Bound& best, Bound range,
+                const Precision& precision) {
   const auto known = steps_for_grid(steps);
-  if (!known || !(range.lower > min_epsilon && range.lower < max_epsilon) || !(best.upper > 0)) return;
+  if (!known || !(range.lower > min_epsilon && range.lower < max_epsilon) || !(best.upper > 0))
+    return;
   const double wanted = wanted_width(*known, precision);
-  const auto is_wide = [&](double slope) { return best.upper - best.lower > wanted * std::max(1.0, slope) * best.upper; };
+  const auto is_wide = [&](double slope) {
+    return best.upper - best.lower > wanted * std::max(1.0, slope) * best.upper;
+  };
   if (!is_wide(1)) return;
   int largest = max_bits_for(*known, range.lower);
-  double log_delta = std::log(best.lower > 0 ? std::sqrt(best.lower) * std::sqrt(best.upper) : best.upper);
+  double log_delta =
+      std::log(best.lower > 0 ? std::sqrt(best.lower) * std::sqrt(best.upper) : best.upper);
   int bits = std::min(first_bits, largest);
   double previous_open = infinity;
   double slope = 1;
   for (int turn = 0; turn < 6; ++turn) {
     largest = std::min(largest, max_bits_for(*known, range.lower));
     if (bits > largest || bits < search_bits) break;
-    const GridChoice choice(*known, range.lower, log_delta, depth_for(wanted, slope), 1e-5 * range.lower);
+    const GridChoice choice(*known, range.lower, log_delta, depth_for(wanted, slope),
+                            1e-5 * range.lower);
     if (choice.failed()) break;
     const auto size = std::size_t{1} << bits;
     const FftComposition up(*known, choice, Side::upper, size);
@@ -305,7 +340,9 @@ void grid_delta(const std::vector<LossStep>& steps, Bound& best, Bound range, co
     log_delta = std::log(best.upper);
     if (expected - log_delta > 1) continue;
     const double open = (here.upper - here.lower) / best.upper / slope;
-    if (bits >= trend_bits && std::ldexp(open, -2 * (largest - bits)) > 0.3 * (best.upper - best.lower) / best.upper / slope) break;
+    if (bits >= trend_bits && std::ldexp(open, -2 * (largest - bits)) >
+                                  0.3 * (best.upper - best.lower) / best.upper / slope)
+      break;
     if (bits > trend_bits + 2 && open > 0.9 * previous_open) break;
     previous_open = open;
     bits = next_bits(bits, largest, open, wanted);

@@ -7,7 +7,8 @@
 namespace sotto::pld_detail {
 namespace {
 
-constexpr double max_slope = 0.3;  // times the cell's length: steeper cells use their masses instead
+constexpr double max_slope =
+    0.3;  // times the cell's length: steeper cells use their masses instead
 
 using Edge = LossDistribution::Edge;
 using Slopes = LossDistribution::Slopes;
@@ -18,7 +19,8 @@ double exponential_mean(double slope, double length) {
   const auto log_shc = [](double x) {
     const double y = x * x;
     if (y > 0.1) return std::abs(x) + std::log(-std::expm1(-2 * std::abs(x)) / (2 * std::abs(x)));
-    return y / 6 * (1 - y / 30 * (1 - 4 * y / 63 * (1 - 3 * y / 40)));  // the next term is x^10/467775
+    return y / 6 *
+           (1 - y / 30 * (1 - 4 * y / 63 * (1 - 3 * y / 40)));  // the next term is x^10/467775
   };
   return log_shc((slope + 1) * length / 2) - log_shc(slope * length / 2);
 }
@@ -33,7 +35,9 @@ double exponential_mean_error(double slope, double length) {
 
 // Returns true if the slopes give the mean as accurately as the masses, whose rounding is about
 // 1e-13.
-bool slopes_suffice(const Slopes& slopes, double length) { return (slopes.max - slopes.min) * length * length / 12 < 1e-13; }
+bool slopes_suffice(const Slopes& slopes, double length) {
+  return (slopes.max - slopes.min) * length * length / 12 < 1e-13;
+}
 
 // Returns a lower bound on log of E_Q[e^L] over the Q-mass, which is the quotient of the two
 // masses.
@@ -45,8 +49,8 @@ double log_mean(const LossDistribution::Mass& p, const LossDistribution::Mass& q
 }  // namespace
 
 double max_loss_error(const LossDistribution& distribution, double low, double high) {
-  return 2 * std::max({distribution.loss_error(low), distribution.loss_error(high), distribution.loss_error(0),
-                       distribution.loss_error((low + high) / 2)}) +
+  return 2 * std::max({distribution.loss_error(low), distribution.loss_error(high),
+                       distribution.loss_error(0), distribution.loss_error((low + high) / 2)}) +
          8 * unit * (std::abs(low) + std::abs(high));
 }
 
@@ -61,40 +65,48 @@ EndpointShares endpoint_shares(const Cell& cell, double loss, double spacing) {
   // largest share at the upper point.
   const Slopes slopes = cell.slopes();
   if ((std::abs(slopes.max) + 1) * spacing < max_slope) {
-    share = mass * std::expm1(exponential_mean(slopes.max, spacing) + exponential_mean_error(slopes.max, spacing) + spacing / 2) / rise *
-            (1 + 8 * unit);
+    share = mass *
+            std::expm1(exponential_mean(slopes.max, spacing) +
+                       exponential_mean_error(slopes.max, spacing) + spacing / 2) /
+            rise * (1 + 8 * unit);
   }
 
   // The share that keeps the cell's P-mass: (P-mass - Q-mass e^loss)/(e^spacing - 1).
   if (!slopes_suffice(slopes, spacing)) {
     const LossDistribution::Mass p = cell.mass_p();
-    const double by_masses = p.as_double() * (1 + p.error_bound + 16 * unit + 4 * unit * std::abs(p.log)) -
-                             q.times_exp(loss) * std::max(0.0, 1 - q.error_bound - error_bound);
+    const double by_masses =
+        p.as_double() * (1 + p.error_bound + 16 * unit + 4 * unit * std::abs(p.log)) -
+        q.times_exp(loss) * std::max(0.0, 1 - q.error_bound - error_bound);
     share = std::min(share, by_masses / rise * (1 + 8 * unit));
   }
-  return {mass, std::clamp(share, 0.0, mass), q.times_exp(loss) * std::max(0.0, 1 - q.error_bound - error_bound)};
+  return {mass, std::clamp(share, 0.0, mass),
+          q.times_exp(loss) * std::max(0.0, 1 - q.error_bound - error_bound)};
 }
 
 CellMean cell_mean(const Cell& cell, double low, double high, double point) {
   const LossDistribution::Mass& q = cell.mass_q();
-  const double error_bound = q.error_bound + 16 * unit + 4 * unit * (std::abs(point) + std::abs(q.log));
+  const double error_bound =
+      q.error_bound + 16 * unit + 4 * unit * (std::abs(point) + std::abs(q.log));
   const double weight = q.times_exp(point) * std::max(0.0, 1 - error_bound);
   double mean = low - point;
 
   // Of all densities whose log is nowhere less steep than s, e^(sℓ) has the smallest mean.
   const Slopes slopes = cell.slopes();
   if ((std::abs(slopes.min) + 1) * (high - low) < max_slope) {
-    mean = low - point + (high - low) / 2 + exponential_mean(slopes.min, high - low) - exponential_mean_error(slopes.min, high - low);
+    mean = low - point + (high - low) / 2 + exponential_mean(slopes.min, high - low) -
+           exponential_mean_error(slopes.min, high - low);
   }
-  if (weight > 0 && !slopes_suffice(slopes, high - low)) mean = std::max(mean, log_mean(cell.mass_p(), q) - point);
+  if (weight > 0 && !slopes_suffice(slopes, high - low))
+    mean = std::max(mean, log_mean(cell.mass_p(), q) - point);
   return {weight, mean};
 }
 
 double cell_end_below(const LossDistribution& distribution, double point, double spacing) {
   const double end = point - spacing / 2;
   const Edge edge = distribution.edge(end);
-  const Slopes slopes =
-      end <= distribution.min_loss() || end >= distribution.max_loss() ? Slopes{-infinity, infinity} : distribution.slopes(edge, edge);
+  const Slopes slopes = end <= distribution.min_loss() || end >= distribution.max_loss()
+                            ? Slopes{-infinity, infinity}
+                            : distribution.slopes(edge, edge);
   return std::abs(slopes.min) * spacing < 1e6 ? end - exponential_mean(slopes.min, spacing) : end;
 }
 

@@ -14,27 +14,34 @@
 namespace sotto::pld_detail {
 namespace {
 
-constexpr double window_below = 0.2;      // windows begin this share of ε below it, or nearer if the tilt is steep
-constexpr double highest_low = 300;       // e^loss has to be a double
-constexpr double large_error = 1e-7;      // an estimated error above it makes another stratification worth trying
-constexpr double max_chernoff_ratio = 6;  // log of a stratum's Chernoff bound over δ: the FFT's rounding grows with it
+constexpr double window_below =
+    0.2;  // windows begin this share of ε below it, or nearer if the tilt is steep
+constexpr double highest_low = 300;  // e^loss has to be a double
+constexpr double large_error =
+    1e-7;  // an estimated error above it makes another stratification worth trying
+constexpr double max_chernoff_ratio =
+    6;  // log of a stratum's Chernoff bound over δ: the FFT's rounding grows with it
 
 // Returns an upper bound on log E_Q[e^(-λL)] of a step; infinite if there is none.
 double log_reversed_moment(const DistributedStep& step, double abscissa) {
   if (step.step.loss->symmetric()) return cumulant_above({step.step}, abscissa);
   double trivial = infinity;
   if (const double min_loss = step.distribution->min_loss(); std::isfinite(min_loss)) {
-    trivial = step.step.count * abscissa * (-min_loss + step.distribution->loss_error(min_loss)) * (1 + 8 * unit);
+    trivial = step.step.count * abscissa * (-min_loss + step.distribution->loss_error(min_loss)) *
+              (1 + 8 * unit);
   }
   const PrivacyLossPtr reversed = step.step.loss->reversed();
-  return reversed == nullptr ? trivial : std::min(trivial, cumulant_above({{reversed, step.step.count}}, abscissa));
+  return reversed == nullptr
+             ? trivial
+             : std::min(trivial, cumulant_above({{reversed, step.step.count}}, abscissa));
 }
 
 // Return the largest losses that are not truncated.
 double end_of(const DistributedStep& step, const GridChoice::Truncation& truncation) {
   return std::min(step.distribution->max_loss(), truncation.loss);
 }
-std::vector<double> ends_of(const std::vector<DistributedStep>& steps, const std::vector<GridChoice::Truncation>& truncations) {
+std::vector<double> ends_of(const std::vector<DistributedStep>& steps,
+                            const std::vector<GridChoice::Truncation>& truncations) {
   std::vector<double> ends;
   for (std::size_t i = 0; i < steps.size(); ++i) ends.push_back(end_of(steps[i], truncations[i]));
   return ends;
@@ -48,7 +55,8 @@ double log_mass_above(const DistributedStep& step, double loss, Under under) {
   const LossDistribution& distribution = *step.distribution;
   const LossDistribution::Edge from = distribution.edge(loss);
   const LossDistribution::Edge to = distribution.edge(infinity);
-  const LossDistribution::Mass mass = under == Under::p ? distribution.mass_p(from, to) : distribution.mass_q(from, to);
+  const LossDistribution::Mass mass =
+      under == Under::p ? distribution.mass_p(from, to) : distribution.mass_q(from, to);
   return std::log(step.step.count * mass.value * (1 + mass.error_bound)) + mass.log;
 }
 
@@ -70,7 +78,8 @@ struct Wrapping {
   std::size_t abscissa;
 };
 
-Wrapping wrapping_from_below(const std::vector<double>& tilts, const std::vector<double>& ratios, std::size_t i, double depth) {
+Wrapping wrapping_from_below(const std::vector<double>& tilts, const std::vector<double>& ratios,
+                             std::size_t i, double depth) {
   Wrapping best{infinity, 0};
   for (std::size_t j = 0; j < i; ++j) {
     const double length = log_sum(0, ratios[j] + depth) / (tilts[i] - tilts[j]);
@@ -79,10 +88,12 @@ Wrapping wrapping_from_below(const std::vector<double>& tilts, const std::vector
   return best;
 }
 
-Wrapping wrapping_from_above(const std::vector<double>& tilts, const std::vector<double>& ratios, std::size_t i, double depth, double epsilon) {
+Wrapping wrapping_from_above(const std::vector<double>& tilts, const std::vector<double>& ratios,
+                             std::size_t i, double depth, double epsilon) {
   Wrapping best{infinity, i};
   for (std::size_t j = i + 1; j < tilts.size(); ++j) {
-    if (tilts[j] * epsilon > 1000 && tilts[j] > 4 * tilts[i]) break;  // raising a loss by one point would cost much
+    if (tilts[j] * epsilon > 1000 && tilts[j] > 4 * tilts[i])
+      break;  // raising a loss by one point would cost much
     const double length = log_sum(0, ratios[j] + depth) / (tilts[j] - tilts[i]);
     if (length < 0.99 * best.length) best = {length, j};
   }
@@ -102,10 +113,13 @@ std::optional<std::vector<DistributedStep>> with_distributions(const std::vector
 }
 
 bool has_atoms(const std::vector<DistributedStep>& steps) {
-  return std::any_of(steps.begin(), steps.end(), [](const DistributedStep& step) { return !step.distribution->atoms().empty(); });
+  return std::any_of(steps.begin(), steps.end(), [](const DistributedStep& step) {
+    return !step.distribution->atoms().empty();
+  });
 }
 
-GridChoice::GridChoice(const std::vector<DistributedStep>& steps, double epsilon, double log_delta, double depth, double reach)
+GridChoice::GridChoice(const std::vector<DistributedStep>& steps, double epsilon, double log_delta,
+                       double depth, double reach)
     : epsilon_(epsilon), reach_(reach) {
   choose_truncations(steps, log_delta - depth);
   for (std::size_t i = 0; i < steps.size(); ++i) {
@@ -117,8 +131,11 @@ GridChoice::GridChoice(const std::vector<DistributedStep>& steps, double epsilon
   // First stratify by all steps whose large losses are rare jumps: not by symmetric steps, nor
   // small ones.
   std::vector<bool> unstratified;
-  for (const DistributedStep& step : steps) unstratified.push_back(step.step.loss->symmetric() || step.distribution->max_loss() < 0.1 * epsilon);
-  if (std::find(unstratified.begin(), unstratified.end(), false) == unstratified.end()) unstratified.assign(steps.size(), false);
+  for (const DistributedStep& step : steps)
+    unstratified.push_back(step.step.loss->symmetric() ||
+                           step.distribution->max_loss() < 0.1 * epsilon);
+  if (std::find(unstratified.begin(), unstratified.end(), false) == unstratified.end())
+    unstratified.assign(steps.size(), false);
   layout_ = make_layout(steps, unstratified, log_delta, depth);
 
   // Then, if the error is large, by each single step.
@@ -126,7 +143,8 @@ GridChoice::GridChoice(const std::vector<DistributedStep>& steps, double epsilon
     std::vector<bool> others(steps.size(), true);
     others[i] = false;
     if (others == unstratified) continue;
-    if (Layout other = make_layout(steps, std::move(others), log_delta, depth); other.estimated_error < layout_.estimated_error) {
+    if (Layout other = make_layout(steps, std::move(others), log_delta, depth);
+        other.estimated_error < layout_.estimated_error) {
       layout_ = std::move(other);
     }
   }
@@ -134,19 +152,25 @@ GridChoice::GridChoice(const std::vector<DistributedStep>& steps, double epsilon
 
 // Chooses strata, where each step's grid begins, and the length of the window. The layout has no
 // strata if none suit.
-GridChoice::Layout GridChoice::make_layout(const std::vector<DistributedStep>& steps, std::vector<bool> unstratified, double log_delta,
+GridChoice::Layout GridChoice::make_layout(const std::vector<DistributedStep>& steps,
+                                           std::vector<bool> unstratified, double log_delta,
                                            double depth) const {
   Layout layout;
   layout.unstratified = std::move(unstratified);
 
   // tilts, closer together around the one with the least Chernoff bound
   std::vector<double> tilts{0};
-  for (double tilt = 0.005 / epsilon_; tilt < 1e8 / epsilon_; tilt *= tilt < 1e4 / epsilon_ ? 1.3 : 2) tilts.push_back(tilt);
-  const MomentTable rough(steps, layout.unstratified, ends_of(steps, truncations_), epsilon_, log_delta, tilts);
-  const double best = rough.min_chernoff(std::nullopt, rough.boundaries.size() - 1, epsilon_).second;
+  for (double tilt = 0.005 / epsilon_; tilt < 1e8 / epsilon_;
+       tilt *= tilt < 1e4 / epsilon_ ? 1.3 : 2)
+    tilts.push_back(tilt);
+  const MomentTable rough(steps, layout.unstratified, ends_of(steps, truncations_), epsilon_,
+                          log_delta, tilts);
+  const double best =
+      rough.min_chernoff(std::nullopt, rough.boundaries.size() - 1, epsilon_).second;
   for (double tilt = best / 3; tilt < best * 4; tilt *= 1.03) tilts.push_back(tilt);
   std::sort(tilts.begin(), tilts.end());
-  const MomentTable table(steps, layout.unstratified, ends_of(steps, truncations_), epsilon_, log_delta, tilts);
+  const MomentTable table(steps, layout.unstratified, ends_of(steps, truncations_), epsilon_,
+                          log_delta, tilts);
 
   std::vector<Stratum> strata;
   if (!choose_strata(table, log_delta, depth, layout, strata)) return layout;
@@ -154,10 +178,13 @@ GridChoice::Layout GridChoice::make_layout(const std::vector<DistributedStep>& s
 
   // the longest window; and one step's losses may wind around it a few times at most
   for (const Stratum& stratum : strata) {
-    layout.length = std::max(layout.length, stratum.only_bounded ? 0.0 : stratum.window_top - stratum.window_bottom);
+    layout.length = std::max(
+        layout.length, stratum.only_bounded ? 0.0 : stratum.window_top - stratum.window_bottom);
   }
   for (std::size_t i = 0; i < steps.size(); ++i) {
-    const double low = std::min(std::max(lowest_relevant_loss(steps[i], epsilon_, log_delta), layout.lows[i]), steps[i].distribution->bulk().value_or(infinity));
+    const double low =
+        std::min(std::max(lowest_relevant_loss(steps[i], epsilon_, log_delta), layout.lows[i]),
+                 steps[i].distribution->bulk().value_or(infinity));
     layout.length = std::max(layout.length, (end_of(steps[i], truncations_[i]) - low) / 8);
   }
   layout.strata = std::move(strata);
@@ -166,7 +193,8 @@ GridChoice::Layout GridChoice::make_layout(const std::vector<DistributedStep>& s
 
 // Chooses as few strata as have Chernoff bounds not much larger than δ. Returns false if one has no
 // window.
-bool GridChoice::choose_strata(const MomentTable& table, double log_delta, double depth, Layout& layout, std::vector<Stratum>& strata) const {
+bool GridChoice::choose_strata(const MomentTable& table, double log_delta, double depth,
+                               Layout& layout, std::vector<Stratum>& strata) const {
   const std::size_t last = table.boundaries.size() - 1;
   const auto log_ratio_to_delta = [&](std::optional<std::size_t> from, std::size_t to) {
     return table.min_chernoff(from, to, epsilon_).first - log_delta;
@@ -201,19 +229,25 @@ bool GridChoice::choose_strata(const MomentTable& table, double log_delta, doubl
 
 // Chooses the loss of each step below which it has at most e^-35 of the tilted mass in every
 // stratum.
-void GridChoice::choose_lows(const MomentTable& table, const std::vector<Stratum>& strata, Layout& layout) const {
+void GridChoice::choose_lows(const MomentTable& table, const std::vector<Stratum>& strata,
+                             Layout& layout) const {
   constexpr double negligible = 35;
   const std::size_t last = table.boundaries.size() - 1;
   for (const MomentTable::Step& step : table.steps) {
     const auto scale_at = [&](double tilt, double to) {
-      const auto column = static_cast<std::size_t>(std::lower_bound(table.tilts.begin(), table.tilts.end(), tilt) - table.tilts.begin());
-      const auto boundary =
-          static_cast<std::size_t>(std::lower_bound(table.boundaries.begin(), table.boundaries.end(), to) - table.boundaries.begin());
-      return step.below[std::min(column, table.tilts.size() - 1) * table.boundaries.size() + std::min(boundary, last)];
+      const auto column = static_cast<std::size_t>(
+          std::lower_bound(table.tilts.begin(), table.tilts.end(), tilt) - table.tilts.begin());
+      const auto boundary = static_cast<std::size_t>(
+          std::lower_bound(table.boundaries.begin(), table.boundaries.end(), to) -
+          table.boundaries.begin());
+      return step.below[std::min(column, table.tilts.size() - 1) * table.boundaries.size() +
+                        std::min(boundary, last)];
     };
     double low = highest_low;
     for (const Stratum& stratum : strata) {
-      low = std::min(low, (scale_at(stratum.tilt, step.unstratified ? infinity : stratum.to) - negligible) / (stratum.tilt + 1));
+      low = std::min(
+          low, (scale_at(stratum.tilt, step.unstratified ? infinity : stratum.to) - negligible) /
+                   (stratum.tilt + 1));
     }
     layout.lows.push_back(low);
     layout.scales.push_back(scale_at(layout.tilt, infinity));
@@ -233,7 +267,9 @@ void GridChoice::choose_truncations(const std::vector<DistributedStep>& steps, d
   log_allowed -= std::log(static_cast<double>(unbounded.size()));
   const double farthest = std::max(1e4 * epsilon_, 100.0);
   for (const std::size_t i : unbounded) {
-    const auto is_negligible = [&](double truncation) { return log_mass_above(steps[i], nearer * truncation, Under::p) <= log_allowed; };
+    const auto is_negligible = [&](double truncation) {
+      return log_mass_above(steps[i], nearer * truncation, Under::p) <= log_allowed;
+    };
     if (is_negligible(farthest)) truncations_[i] = {first_where(0, farthest, is_negligible), true};
   }
   truncate_by_leak(steps, unbounded, farthest, log_allowed);
@@ -243,11 +279,13 @@ void GridChoice::choose_truncations(const std::vector<DistributedStep>& steps, d
 // is E_Q[(e^ε - e^L)₊; some loss is truncated] <= e^ε κ(λ) e^(λε) E_Q[e^(-λL); some loss is
 // truncated], where a truncated step has e^(-λL) <= e^(-λ truncation). Of several λ, the one for
 // which the truncations are smallest in sum.
-void GridChoice::truncate_by_leak(const std::vector<DistributedStep>& steps, const std::vector<std::size_t>& unbounded, double farthest,
+void GridChoice::truncate_by_leak(const std::vector<DistributedStep>& steps,
+                                  const std::vector<std::size_t>& unbounded, double farthest,
                                   double log_allowed) {
   double least_sum = infinity;
   std::vector<Truncation> best = truncations_;
-  for (double abscissa = std::min(0.5, 1 / (64 * epsilon_)); abscissa < 600 / epsilon_; abscissa *= 2) {
+  for (double abscissa = std::min(0.5, 1 / (64 * epsilon_)); abscissa < 600 / epsilon_;
+       abscissa *= 2) {
     double log_leak = chernoff_factor(abscissa);
     for (const DistributedStep& step : steps) log_leak += log_reversed_moment(step, abscissa);
     if (!std::isfinite(log_leak)) break;
@@ -256,8 +294,8 @@ void GridChoice::truncate_by_leak(const std::vector<DistributedStep>& steps, con
     double sum = 0;
     for (const std::size_t i : unbounded) {
       const auto is_small = [&](double truncation) {
-        return log_leak + log_mass_above(steps[i], nearer * truncation, Under::q) + (1 + abscissa) * epsilon_ -
-                   abscissa * nearer * truncation * (1 - 8 * unit) <=
+        return log_leak + log_mass_above(steps[i], nearer * truncation, Under::q) +
+                   (1 + abscissa) * epsilon_ - abscissa * nearer * truncation * (1 - 8 * unit) <=
                log_allowed;
       };
       const double end = std::min(farthest, truncations[i].loss);
@@ -275,31 +313,43 @@ void GridChoice::truncate_by_leak(const std::vector<DistributedStep>& steps, con
 
 // Chooses the tilt and the window of one stratum, or that it is only bounded; nullopt if none
 // suits.
-std::optional<Stratum> GridChoice::choose_stratum(const MomentTable& table, std::optional<std::size_t> from, std::size_t to, double log_delta,
-                                                  double depth) const {
+std::optional<Stratum> GridChoice::choose_stratum(const MomentTable& table,
+                                                  std::optional<std::size_t> from, std::size_t to,
+                                                  double log_delta, double depth) const {
   const std::vector<double>& tilts = table.tilts;
   // log of Chernoff's bound over δ, tilt by tilt; at 0 the P-mass over δ
   std::vector<double> ratios;
   for (std::size_t i = 0; i < tilts.size(); ++i) {
     const double log_moment = table.log_moment(from, to, i);
-    const double ratio = log_moment - (i == 0 ? 0 : tilts[i] * epsilon_ - chernoff_factor(tilts[i])) - log_delta;
+    const double ratio =
+        log_moment - (i == 0 ? 0 : tilts[i] * epsilon_ - chernoff_factor(tilts[i])) - log_delta;
     ratios.push_back(std::isnan(ratio) ? infinity : ratio);
   }
-  Stratum best{from ? std::optional(table.boundaries[*from]) : std::nullopt, table.boundaries[to], 0, 0, 0, 0, 0, false, 0};
+  Stratum best{from ? std::optional(table.boundaries[*from]) : std::nullopt,
+               table.boundaries[to],
+               0,
+               0,
+               0,
+               0,
+               0,
+               false,
+               0};
   const auto least_ratio = std::min_element(ratios.begin() + 1, ratios.end());
   const double steepest = tilts[static_cast<std::size_t>(least_ratio - ratios.begin())];
   if (*least_ratio <= -depth - 1) {
     best.only_bounded = true;
     // at the first tilt that suffices: at a larger one, raising a loss to its grid point would cost
     // more
-    best.tilt =
-        tilts[static_cast<std::size_t>(std::find_if(ratios.begin() + 1, ratios.end(), [&](double ratio) { return ratio <= -depth - 1; }) -
-                                       ratios.begin())];
+    best.tilt = tilts[static_cast<std::size_t>(
+        std::find_if(ratios.begin() + 1, ratios.end(),
+                     [&](double ratio) { return ratio <= -depth - 1; }) -
+        ratios.begin())];
     return best;
   }
 
   double highest = 0;  // the largest composed loss
-  for (const MomentTable::Step& step : table.steps) highest += step.count * (step.unstratified ? step.max_loss : std::min(step.max_loss, best.to));
+  for (const MomentTable::Step& step : table.steps)
+    highest += step.count * (step.unstratified ? step.max_loss : std::min(step.max_loss, best.to));
   double least_error = infinity;
   for (std::size_t i = 1; i < tilts.size(); ++i) {
     if (ratios[i] > 24) continue;
@@ -312,7 +362,8 @@ std::optional<Stratum> GridChoice::choose_stratum(const MomentTable& table, std:
     // from the FFT's error, which grows with the ratio of Chernoff's bound to δ
     const double spacing = window.length * 0x1p-20;
     const double error =
-        std::pow(steepest * spacing, 2) / 8 + 4e-15 * std::sqrt(1.8 / (tilts[i] * spacing)) * std::exp(std::max(0.0, ratios[i]));
+        std::pow(steepest * spacing, 2) / 8 +
+        4e-15 * std::sqrt(1.8 / (tilts[i] * spacing)) * std::exp(std::max(0.0, ratios[i]));
     if (!(error < least_error)) continue;
     least_error = error;
     best.tilt = tilts[i];
@@ -327,11 +378,14 @@ std::optional<Stratum> GridChoice::choose_stratum(const MomentTable& table, std:
 
 // Returns a window around ε that is long enough on either side. `highest` is the largest composed
 // loss.
-GridChoice::Window GridChoice::choose_window(double tilt, double length_below, double length_above, double highest) const {
-  const double per_spacing = 5 * (count_ + 1) / 4000;  // raising losses to grid points may add this share of the length
+GridChoice::Window GridChoice::choose_window(double tilt, double length_below, double length_above,
+                                             double highest) const {
+  const double per_spacing =
+      5 * (count_ + 1) / 4000;  // raising losses to grid points may add this share of the length
   const double margin = per_spacing * (highest - lowest_);
   double bottom = epsilon_ - std::min({reach_, window_below * epsilon_, 100 / tilt});
-  length_above = std::min(length_above, highest - epsilon_ + per_spacing * (highest - bottom));  // no loss is above
+  length_above = std::min(
+      length_above, highest - epsilon_ + per_spacing * (highest - bottom));  // no loss is above
   double length = std::max(length_below, length_above) + epsilon_ - bottom;
   // a window that holds all losses has no aliasing
   if (std::isfinite(lowest_) && highest - lowest_ + 2 * margin < length) {

@@ -45,7 +45,8 @@ class GridChoice {
   /// Chooses for one ε. `log_delta` is an estimate of log δ(ε); e^-depth is the share of δ that
   /// each truncation may cost. The windows also contain smaller ε, down to about `reach` below this
   /// one.
-  GridChoice(const std::vector<DistributedStep>& steps, double epsilon, double log_delta, double depth = 23, double reach = infinity);
+  GridChoice(const std::vector<DistributedStep>& steps, double epsilon, double log_delta,
+             double depth = 23, double reach = infinity);
   /// Returns true if no grid suits these steps.
   [[nodiscard]] bool failed() const { return layout_.strata.empty(); }
   [[nodiscard]] double epsilon() const { return epsilon_; }
@@ -69,7 +70,9 @@ class GridChoice {
   [[nodiscard]] const Truncation& truncation(std::size_t step) const { return truncations_[step]; }
   /// Returns log of a factor of the leak bound: outcomes with a truncated loss above `from`
   /// contribute at most e^log_leak(from) times their Q-mass times e^(ε leak_growth()) below ε.
-  [[nodiscard]] double log_leak(double from) const { return log_leak_ - leak_abscissa_ * from * (1 - 8 * unit); }
+  [[nodiscard]] double log_leak(double from) const {
+    return log_leak_ - leak_abscissa_ * from * (1 - 8 * unit);
+  }
   [[nodiscard]] double leak_growth() const { return 1 + leak_abscissa_; }
 
  private:
@@ -81,17 +84,26 @@ class GridChoice {
     double length = 0, tilt = 1;
     double estimated_error = infinity;  // of the worst stratum
   };
-  [[nodiscard]] Layout make_layout(const std::vector<DistributedStep>& steps, std::vector<bool> unstratified, double log_delta, double depth) const;
-  [[nodiscard]] bool choose_strata(const MomentTable& table, double log_delta, double depth, Layout& layout, std::vector<Stratum>& strata) const;
-  void choose_lows(const MomentTable& table, const std::vector<Stratum>& strata, Layout& layout) const;
-  [[nodiscard]] std::optional<Stratum> choose_stratum(const MomentTable& table, std::optional<std::size_t> from, std::size_t to, double log_delta,
+  [[nodiscard]] Layout make_layout(const std::vector<DistributedStep>& steps,
+                                   std::vector<bool> unstratified, double log_delta,
+                                   double depth) const;
+  [[nodiscard]] bool choose_strata(const MomentTable& table, double log_delta, double depth,
+                                   Layout& layout, std::vector<Stratum>& strata) const;
+  void choose_lows(const MomentTable& table, const std::vector<Stratum>& strata,
+                   Layout& layout) const;
+  [[nodiscard]] std::optional<Stratum> choose_stratum(const MomentTable& table,
+                                                      std::optional<std::size_t> from,
+                                                      std::size_t to, double log_delta,
                                                       double depth) const;
   struct Window {
     double bottom, length;
   };
-  [[nodiscard]] Window choose_window(double tilt, double length_below, double length_above, double highest) const;
+  [[nodiscard]] Window choose_window(double tilt, double length_below, double length_above,
+                                     double highest) const;
   void choose_truncations(const std::vector<DistributedStep>& steps, double log_allowed);
-  void truncate_by_leak(const std::vector<DistributedStep>& steps, const std::vector<std::size_t>& unbounded, double farthest, double log_allowed);
+  void truncate_by_leak(const std::vector<DistributedStep>& steps,
+                        const std::vector<std::size_t>& unbounded, double farthest,
+                        double log_allowed);
 
   double epsilon_, reach_;
   Layout layout_;

@@ -31,8 +31,12 @@ struct GridDistribution {
   double end;         // losses above it are left out
   double loss_error;  // every grid point may be off by this
 
-  [[nodiscard]] std::int64_t last() const { return first + static_cast<std::int64_t>(weights.size()) - 1; }
-  [[nodiscard]] double loss_at(std::int64_t j) const { return start + static_cast<double>(j) * spacing; }
+  [[nodiscard]] std::int64_t last() const {
+    return first + static_cast<std::int64_t>(weights.size()) - 1;
+  }
+  [[nodiscard]] double loss_at(std::int64_t j) const {
+    return start + static_cast<double>(j) * spacing;
+  }
   /// Adds a positive weight to grid point j, and extends the grid if it must. Throws
   /// OutsideConditions if the grid would have more than 2^32 points.
   void add(std::int64_t j, double weight);
@@ -41,9 +45,11 @@ struct GridDistribution {
 /// The range of losses and the spacing of a grid. The choice affects the width of a bound, and not
 /// its validity.
 struct GridRange {
-  double low, high;  // losses below `low` are negligible; `high` is the largest loss, or a truncation
+  double low,
+      high;  // losses below `low` are negligible; `high` is the largest loss, or a truncation
   double spacing;
-  double tilt;  // an outcome counts by its mass times e^(tilt loss), when a start or a merge is chosen
+  double
+      tilt;  // an outcome counts by its mass times e^(tilt loss), when a start or a merge is chosen
 };
 
 /// Returns a grid distribution that dominates, up to losses above its `end`. Losses below its first

@@ -32,7 +32,9 @@ class LossDistribution {
     double error_bound;  // relative
     double log = 0;
     /// Returns the mass times e^exponent.
-    [[nodiscard]] double times_exp(double exponent) const { return value * std::exp(log + exponent); }
+    [[nodiscard]] double times_exp(double exponent) const {
+      return value * std::exp(log + exponent);
+    }
     /// Returns the mass as a double, which may underflow to 0.
     [[nodiscard]] double as_double() const { return times_exp(0); }
   };
@@ -69,7 +71,9 @@ class LossDistribution {
   [[nodiscard]] virtual std::optional<double> bulk() const { return std::nullopt; }
   /// Returns |E_Q[e^(L - bulk) - 1]| between two losses on one side of the bulk, without
   /// cancellation.
-  [[nodiscard]] virtual Mass bulk_excess(const Edge& /*from*/, const Edge& /*to*/) const { return {0, infinity}; }
+  [[nodiscard]] virtual Mass bulk_excess(const Edge& /*from*/, const Edge& /*to*/) const {
+    return {0, infinity};
+  }
 };
 
 using DistributionPtr = std::shared_ptr<const LossDistribution>;
@@ -80,12 +84,15 @@ DistributionPtr exponential_distribution(const RoundedDouble& x);
 /// Arsinh noise: κ = A²/(2σ²) >= 1, shift = Δ/A.
 DistributionPtr arsinh_distribution(const RoundedDouble& kappa, const RoundedDouble& shift);
 /// Returns the distribution of a Poisson-sampled step. The base must be symmetric.
-DistributionPtr poisson_distribution(const DistributionPtr& base, const RoundedDouble& rate, Direction direction);
+DistributionPtr poisson_distribution(const DistributionPtr& base, const RoundedDouble& rate,
+                                     Direction direction);
 /// Returns the distribution of a step sampled without replacement. The base must be symmetric.
-DistributionPtr without_replacement_distribution(const DistributionPtr& base, const RoundedDouble& rate);
+DistributionPtr without_replacement_distribution(const DistributionPtr& base,
+                                                 const RoundedDouble& rate);
 
 /// Returns a distribution of atoms alone; `truncated` bounds the P-mass that is left out. Throws
 /// OutsideConditions unless the losses are finite, and the masses sum to 1 within their errors.
-DistributionPtr atoms_distribution(std::vector<LossDistribution::PointMass> atoms, double truncated);
+DistributionPtr atoms_distribution(std::vector<LossDistribution::PointMass> atoms,
+                                   double truncated);
 
 }  // namespace sotto::pld_detail

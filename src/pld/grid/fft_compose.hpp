@@ -17,7 +17,8 @@ namespace sotto::pld_detail {
 class FftComposition {
  public:
   /// `size` is the number of grid points, a power of two. Throws OutOfWork.
-  FftComposition(const std::vector<DistributedStep>& steps, const GridChoice& choice, Side side, std::size_t size);
+  FftComposition(const std::vector<DistributedStep>& steps, const GridChoice& choice, Side side,
+                 std::size_t size);
   /// Returns true if the grid does not suit the steps: delta() is then trivial.
   [[nodiscard]] bool failed() const { return failed_; }
   /// Returns the bound on δ(ε) from this side; the trivial one, 1 or 0, outside the window.
@@ -51,8 +52,10 @@ class FftComposition {
   bool add_step(const DistributedStep& step, std::size_t index);
   void add_truncated_outcomes(const LossDistribution& distribution, double count, double end);
   bool compose(const Stratum& stratum);
-  void bound_outside_window(const Stratum& stratum, const TiltedStratum& tilted, Bound window, double rounding, StratumSum& sum) const;
-  void read_tails(const TiltedStratum& tilted, const std::vector<Complex>& product, double bottom, StratumSum& sum) const;
+  void bound_outside_window(const Stratum& stratum, const TiltedStratum& tilted, Bound window,
+                            double rounding, StratumSum& sum) const;
+  void read_tails(const TiltedStratum& tilted, const std::vector<Complex>& product, double bottom,
+                  StratumSum& sum) const;
   [[nodiscard]] double log_moment(const Stratum& stratum, double abscissa) const;
   [[nodiscard]] double truncated_delta(double epsilon) const;
   [[nodiscard]] double highest_boundary() const { return choice_.strata().back().to; }
@@ -68,10 +71,11 @@ class FftComposition {
   double loss_error_ = 0;  // of the composed loss
   double rounding_ = 0;    // of the composed grid points, in addition
   // outcomes with a truncated loss
-  Bound log_no_tail_p_{0, 0}, log_no_tail_q_{0, 0};  // log of the probability that no loss is truncated
-  Bound log_tail_q_{-infinity, -infinity};           // log of Σ k Q(L > truncation)
-  double negligible_tail_p_ = 0;                     // Σ k P(L > truncation), where that is negligible
-  double log_leak_ = -infinity;                      // of their leak below ε, over e^(ε choice_.leak_growth())
+  Bound log_no_tail_p_{0, 0},
+      log_no_tail_q_{0, 0};                 // log of the probability that no loss is truncated
+  Bound log_tail_q_{-infinity, -infinity};  // log of Σ k Q(L > truncation)
+  double negligible_tail_p_ = 0;            // Σ k P(L > truncation), where that is negligible
+  double log_leak_ = -infinity;  // of their leak below ε, over e^(ε choice_.leak_growth())
   bool failed_ = true;
 };
 

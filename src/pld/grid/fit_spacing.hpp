@@ -11,6 +11,7 @@ namespace sotto::pld_detail {
 /// Returns a spacing that is at least the given one, and at most about 15 % larger: one that fits
 /// the heaviest distance between two atoms, or the longest, to a whole number of spacings, and
 /// leaves the least tilted mass off the grid points.
-double fit_spacing(const std::vector<DistributedStep>& steps, const GridChoice& choice, double spacing);
+double fit_spacing(const std::vector<DistributedStep>& steps, const GridChoice& choice,
+                   double spacing);
 
 }  // namespace sotto::pld_detail

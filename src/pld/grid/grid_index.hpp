@@ -14,7 +14,9 @@ namespace sotto::pld_detail {
 /// OutsideConditions for NaN.
 inline std::int64_t grid_index(double spacings) {
   constexpr double limit = 0x1p52;
-  if (std::isnan(spacings)) throw OutsideConditions("method pld gives no bound: a privacy loss is not a number (NaN); use another method");
+  if (std::isnan(spacings))
+    throw OutsideConditions(
+        "method pld gives no bound: a privacy loss is not a number (NaN); use another method");
   return static_cast<std::int64_t>(std::clamp(spacings, -limit, limit));
 }
 

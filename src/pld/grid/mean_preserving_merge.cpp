@@ -14,13 +14,15 @@ MeanPreservingMerge::Group& MeanPreservingMerge::Group::operator+=(const Group& 
 
 void MeanPreservingMerge::add(std::int64_t j, const CellMean& cell_mean) {
   // outcomes above the last point go down to it
-  const std::int64_t point = std::min(j, first_ + static_cast<std::int64_t>(at_or_above_.size()) - 1);
+  const std::int64_t point =
+      std::min(j, first_ + static_cast<std::int64_t>(at_or_above_.size()) - 1);
   if (point < first_ || !(cell_mean.weight > 0)) return;
   const double down = static_cast<double>(j - point) * spacing_;
   const double weight = cell_mean.weight * std::exp(-down) * (1 - 8 * unit);
   const double excess = weight * std::expm1(cell_mean.mean + down);
   const auto at = static_cast<std::size_t>(point - first_);
-  (excess < 0 ? below_ : at_or_above_)[at] += {weight, excess - 16 * unit * (1 + down) * std::abs(excess)};
+  (excess < 0 ? below_ : at_or_above_)[at] +=
+      {weight, excess - 16 * unit * (1 + down) * std::abs(excess)};
 }
 
 // Sums of excesses are rounded, too. Their n terms are at most a mass times the spacing, and within
@@ -33,7 +35,9 @@ std::vector<double> MeanPreservingMerge::weights() {
   for (std::size_t j = at_or_above_.size(); j-- > 0;) {
     Group& low = below_[j];
     if (low.excess + at_or_above_[j].excess < 0 && merge_up_is_cheaper(j)) {
-      for (std::size_t from = next_above(j); low.excess < 0 && from < at_or_above_.size(); from = next_above(j)) merge_from(from, j, low);
+      for (std::size_t from = next_above(j); low.excess < 0 && from < at_or_above_.size();
+           from = next_above(j))
+        merge_from(from, j, low);
     }
     if (low.excess + at_or_above_[j].excess >= 0) {
       at_or_above_[j] += low;
@@ -47,11 +51,14 @@ std::vector<double> MeanPreservingMerge::weights() {
 
   // from the bottom up: groups above their point merge with outcomes below
   for (std::size_t j = 1; j < at_or_above_.size(); ++j) {
-    for (std::size_t from = next_below(j); at_or_above_[j].excess > 0 && from < j; from = next_below(j)) merge_from(from, j, at_or_above_[j]);
+    for (std::size_t from = next_below(j); at_or_above_[j].excess > 0 && from < j;
+         from = next_below(j))
+      merge_from(from, j, at_or_above_[j]);
   }
 
   std::vector<double> weights;
-  for (const Group& group : at_or_above_) weights.push_back(group.weight * (1 - (16 + 2 * group.additions) * unit));
+  for (const Group& group : at_or_above_)
+    weights.push_back(group.weight * (1 - (16 + 2 * group.additions) * unit));
   return weights;
 }
 
@@ -87,7 +94,8 @@ void MeanPreservingMerge::lift_lowest() {
   if (!(lowest.excess > 1e-3 * rise * lowest.weight)) return;
   const double down = lowest.weight * rise;
   const double excess = lowest.excess - down - 16 * unit * (lowest.excess + down);
-  (excess < 0 ? below_ : at_or_above_)[j + 1] += {lowest.weight * std::exp(spacing_) * (1 - 8 * unit), excess, lowest.additions};
+  (excess < 0 ? below_ : at_or_above_)[j + 1] +=
+      {lowest.weight * std::exp(spacing_) * (1 - 8 * unit), excess, lowest.additions};
   at_or_above_[j] = {};
   below_[j] = {};
 }
@@ -95,14 +103,16 @@ void MeanPreservingMerge::lift_lowest() {
 // Returns the next point above j that is not empty; the number of points if there is none.
 std::size_t MeanPreservingMerge::next_above(std::size_t j) {
   std::size_t& empty = at_or_above_[j].empty_above;
-  while (j + 1 + empty < at_or_above_.size() && !(at_or_above_[j + 1 + empty].weight > 0)) empty += 1 + at_or_above_[j + 1 + empty].empty_above;
+  while (j + 1 + empty < at_or_above_.size() && !(at_or_above_[j + 1 + empty].weight > 0))
+    empty += 1 + at_or_above_[j + 1 + empty].empty_above;
   return j + 1 + empty;
 }
 
 // Returns the next point below j that is not empty; j if there is none.
 std::size_t MeanPreservingMerge::next_below(std::size_t j) {
   std::size_t& empty = at_or_above_[j].empty_below;
-  while (empty < j && !(at_or_above_[j - 1 - empty].weight > 0)) empty += 1 + at_or_above_[j - 1 - empty].empty_below;
+  while (empty < j && !(at_or_above_[j - 1 - empty].weight > 0))
+    empty += 1 + at_or_above_[j - 1 - empty].empty_below;
   return empty < j ? j - 1 - empty : j;
 }
 
@@ -122,7 +132,8 @@ void MeanPreservingMerge::merge_from(std::size_t from, std::size_t j, Group& gro
   const double amount = std::min(wanted, all);
   group.weight += amount * (1 - 16 * unit);
   ++group.additions;
-  group.excess = amount < all ? 0 : group.excess + amount * rise - 32 * unit * std::abs(amount * rise);
+  group.excess =
+      amount < all ? 0 : group.excess + amount * rise - 32 * unit * std::abs(amount * rise);
   const double remaining = amount < all ? (1 - amount / all) * (1 - 16 * unit) : 0;
   other.weight *= remaining;
   other.excess *= remaining;

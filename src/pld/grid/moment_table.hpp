@@ -23,24 +23,30 @@ class MomentTable {
   struct Step {
     double count, max_loss;
     bool unstratified;
-    std::vector<double> below, between;  // tilt by tilt: below each boundary, and between it and the previous one
+    std::vector<double> below,
+        between;  // tilt by tilt: below each boundary, and between it and the previous one
   };
-  std::vector<double> boundaries;  // ascending; the last one is the largest loss that is not truncated
-  std::vector<double> tilts;       // ascending, from 0 on
+  std::vector<double>
+      boundaries;             // ascending; the last one is the largest loss that is not truncated
+  std::vector<double> tilts;  // ascending, from 0 on
   std::vector<Step> steps;
 
   /// `ends` are the largest losses of the steps that are not truncated.
-  MomentTable(const std::vector<DistributedStep>& known, const std::vector<bool>& unstratified, const std::vector<double>& ends, double epsilon,
-              double log_delta, std::vector<double> chosen_tilts);
+  MomentTable(const std::vector<DistributedStep>& known, const std::vector<bool>& unstratified,
+              const std::vector<double>& ends, double epsilon, double log_delta,
+              std::vector<double> chosen_tilts);
 
   /// Returns log(Π (A+B)^k - Π A^k) with A the moments below `from` and B those between `from` and
   /// `to`; without `from` log Π A^k, A the moments below `to`. All three arguments are indices.
-  [[nodiscard]] double log_moment(std::optional<std::size_t> from, std::size_t to, std::size_t tilt) const;
+  [[nodiscard]] double log_moment(std::optional<std::size_t> from, std::size_t to,
+                                  std::size_t tilt) const;
   /// Returns the log of the least Chernoff bound of a stratum over all tilts, and its tilt.
-  [[nodiscard]] std::pair<double, double> min_chernoff(std::optional<std::size_t> from, std::size_t to, double epsilon) const;
+  [[nodiscard]] std::pair<double, double> min_chernoff(std::optional<std::size_t> from,
+                                                       std::size_t to, double epsilon) const;
 
  private:
-  void choose_boundaries(const std::vector<DistributedStep>& known, const std::vector<bool>& unstratified, const std::vector<double>& ends,
+  void choose_boundaries(const std::vector<DistributedStep>& known,
+                         const std::vector<bool>& unstratified, const std::vector<double>& ends,
                          double epsilon);
   void add_moments(Step step, const std::vector<Lump>& lumps);
 };

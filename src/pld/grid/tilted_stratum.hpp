@@ -28,7 +28,9 @@ struct PointRange {
 PointRange points_of(const DiscretisedStep& step, const Stratum& stratum, double highest);
 
 /// Returns the place of a grid point in a transform of `size` points, modulo size, a power of two.
-inline std::size_t index_of(std::int64_t point, std::size_t size) { return static_cast<std::size_t>(point) & (size - 1); }
+inline std::size_t index_of(std::int64_t point, std::size_t size) {
+  return static_cast<std::size_t>(point) & (size - 1);
+}
 
 /// A tilted stratum is the composition of all steps, restricted to the outcomes of one stratum,
 /// with all masses tilted by e^(tilt L). With A a step's masses below the stratum and B those in
@@ -37,8 +39,8 @@ inline std::size_t index_of(std::int64_t point, std::size_t size) { return stati
 class TiltedStratum {
  public:
   /// Tilts and transforms all steps. `start` is Σ k times the loss at grid point 0.
-  TiltedStratum(const std::vector<DiscretisedStep>& steps, const Stratum& stratum, double highest, Side side, double start, const Fft& fft,
-                std::size_t size);
+  TiltedStratum(const std::vector<DiscretisedStep>& steps, const Stratum& stratum, double highest,
+                Side side, double start, const Fft& fft, std::size_t size);
   /// Returns true if some mass is not finite.
   [[nodiscard]] bool failed() const { return failed_; }
   [[nodiscard]] double tilt() const { return tilt_; }
@@ -80,13 +82,16 @@ class TiltedStratum {
   };
   struct Powers;
 
-  [[nodiscard]] bool tilt_step(const DiscretisedStep& step, const PointRange& points, Side side, TiltedStep& tilted) const;
-  void find_heaviest(const GridDistribution& grid, const PointRange& points, TiltedStep& tilted) const;
+  [[nodiscard]] bool tilt_step(const DiscretisedStep& step, const PointRange& points, Side side,
+                               TiltedStep& tilted) const;
+  void find_heaviest(const GridDistribution& grid, const PointRange& points,
+                     TiltedStep& tilted) const;
   [[nodiscard]] double log_total_mass() const;
   [[nodiscard]] Value value_at(std::size_t j) const;
   [[nodiscard]] Powers powers_at(std::size_t j) const;
   [[nodiscard]] std::pair<Complex, double> power_of_both(std::size_t j) const;
-  [[nodiscard]] double error_of(std::size_t j, Complex power, double log_error, bool with_within) const;
+  [[nodiscard]] double error_of(std::size_t j, Complex power, double log_error,
+                                bool with_within) const;
   [[nodiscard]] double upper_size(std::size_t j, bool with_within) const;
 
   double tilt_;

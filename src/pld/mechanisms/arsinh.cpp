@@ -35,16 +35,19 @@ struct IntegrandBound {
   [[nodiscard]] double at(double u) const {
     const double cosine = std::cos(2 * a);
     const double own = log_cosh(u) - kappa * (std::cosh(2 * u) * cosine - 1) / 2;
-    const double other = log_cosh(u - shift) + std::log(std::cos(a)) - kappa * (std::cosh(2 * (u - shift)) * cosine - 1) / 2;
+    const double other = log_cosh(u - shift) + std::log(std::cos(a)) -
+                         kappa * (std::cosh(2 * (u - shift)) * cosine - 1) / 2;
     // |Im L| is κ sinh D cosh(2u-D) sin 2a, up to the difference of the arguments of two cosh
     const double swing = kappa * std::sinh(shift) * std::cosh(2 * u - shift) * std::sin(2 * a);
-    const double angles = std::atan(std::tanh(u) * std::tan(a)) - std::atan(std::tanh(u - shift) * std::tan(a));
+    const double angles =
+        std::atan(std::tanh(u) * std::tan(a)) - std::atan(std::tanh(u - shift) * std::tan(a));
     return (c + 1) * own - c * other + sign * t * (sign > 0 ? swing + angles : swing - angles);
   }
   // Returns a bound on |second derivative| for |u| <= size.
   [[nodiscard]] double curvature_bound(double size) const {
     const double wide = std::cosh(2 * size + 2 * shift);
-    return (2 * c + 1) * (1 + 2 * kappa * wide) + t * (4 * kappa * std::sinh(shift) * wide * std::sin(2 * a) + 4 * std::tan(a));
+    return (2 * c + 1) * (1 + 2 * kappa * wide) +
+           t * (4 * kappa * std::sinh(shift) * wide * std::sin(2 * a) + 4 * std::tan(a));
   }
   // Returns an upper bound on the log of the integral of e^at(u): cell by cell the larger end, plus
   // the largest rise that the curvature allows between the ends.
@@ -58,7 +61,9 @@ struct IntegrandBound {
     for (int i = 0; i < cells; ++i) {
       const double x = low + width * i;
       const double right = at(x + width);
-      tops.push_back(std::max(left, right) + width * width / 8 * curvature_bound(std::max(std::abs(x), std::abs(x + width))));
+      tops.push_back(std::max(left, right) +
+                     width * width / 8 *
+                         curvature_bound(std::max(std::abs(x), std::abs(x + width))));
       largest = std::max(largest, tops.back());
       left = right;
     }
@@ -70,7 +75,8 @@ struct IntegrandBound {
 
 class ArsinhLogMgf : public LogMgf {
  public:
-  ArsinhLogMgf(RoundedDouble kappa, RoundedDouble shift, double c) : kappa_(kappa), shift_(shift), c_(c) {
+  ArsinhLogMgf(RoundedDouble kappa, RoundedDouble shift, double c)
+      : kappa_(kappa), shift_(shift), c_(c) {
     spend(4e5);
     if (choose_range()) fill(real_sum_, 0, 1e-14, real_sum_error_);
   }
@@ -91,12 +97,15 @@ class ArsinhLogMgf : public LogMgf {
     double best = all;
     const double spread = std::min(1.0, 1 / std::sqrt(kappa_.value));
     for (const double share : {0.02, 0.1, 0.3, 0.8, 1.6}) {
-      const double a = std::min(0.5, share * spread * std::min(4.0, 1 + t * shift_.value * std::sqrt(kappa_.value) * 0.02));
+      const double a =
+          std::min(0.5, share * spread *
+                            std::min(4.0, 1 + t * shift_.value * std::sqrt(kappa_.value) * 0.02));
       const IntegrandBound integrand{kappa_.value, shift_.value, c_, t, a, -1};
       // outside of [low, high] the integrand is below e^-70 of its maximum
       const double inside = integrand.log_integral(low_, high_, 3000);
       const double outside = top_ + 4 * kappa_.value * a * a - 60;
-      best = std::min(best, constant() + log_sum(inside, outside) + 64 * unit * (1 + std::abs(inside)) + parameter_error());
+      best = std::min(best, constant() + log_sum(inside, outside) +
+                                64 * unit * (1 + std::abs(inside)) + parameter_error());
     }
     return best;
   }
@@ -108,7 +117,8 @@ class ArsinhLogMgf : public LogMgf {
     const IntegrandBound integrand{kappa_.value, shift_.value, c_, 0, 0, 1};
     const double scale = std::min(1.0, 1 / std::sqrt(kappa_.value));
     // the maximum of -κ((c+1) sinh²u - c sinh²(u-D)), which is close to that of the integrand
-    const double middle = 0.25 * std::log((c_ + 1 - c_ * std::exp(2 * shift_.value)) / (c_ + 1 - c_ * std::exp(-2 * shift_.value)));
+    const double middle = 0.25 * std::log((c_ + 1 - c_ * std::exp(2 * shift_.value)) /
+                                          (c_ + 1 - c_ * std::exp(-2 * shift_.value)));
     if (!std::isfinite(middle)) return false;
     double top = -infinity;
     double peak = 0;
@@ -122,9 +132,14 @@ class ArsinhLogMgf : public LogMgf {
     low_ = std::min(peak, -shift_.value);
     high_ = std::max(peak, 2 * shift_.value);
     const IntegrandBound density{kappa_.value, shift_.value, 0, 0, 0, 1};
-    const auto is_relevant = [&](double u, double density_at) { return integrand.at(u) > top - 80 || density.at(density_at) > density.at(0) - 80; };
-    for (double step = 0.05 * scale; low_ > -40 && is_relevant(low_, low_); step *= 1.02) low_ -= step;
-    for (double step = 0.05 * scale; high_ < 40 && is_relevant(high_, high_ - shift_.value); step *= 1.02) high_ += step;
+    const auto is_relevant = [&](double u, double density_at) {
+      return integrand.at(u) > top - 80 || density.at(density_at) > density.at(0) - 80;
+    };
+    for (double step = 0.05 * scale; low_ > -40 && is_relevant(low_, low_); step *= 1.02)
+      low_ -= step;
+    for (double step = 0.05 * scale; high_ < 40 && is_relevant(high_, high_ - shift_.value);
+         step *= 1.02)
+      high_ += step;
     top_ = top;
     return true;
   }
@@ -148,12 +163,16 @@ class ArsinhLogMgf : public LogMgf {
     const double size = std::hypot(c_ + 1, top) + 1;
     const double log_tolerance = std::log(tolerance) - 1.5;
     // relative to M(c), which is about the integral on the real line
-    const double level = constant() + IntegrandBound{kappa, d, c_, 0, 0, 1}.log_integral(low_, high_, 400);
+    const double level =
+        constant() + IntegrandBound{kappa, d, c_, 0, 0, 1}.log_integral(low_, high_, 400);
     double step = 0;
     double log_error = infinity;
     for (const double a : {0.005, 0.02, 0.05, 0.1, 0.2, 0.35}) {
-      const double integrand = constant() + IntegrandBound{kappa, d, c_, top, a, 1}.log_integral(low_, high_, 400) - level;
-      const double density = constant() + IntegrandBound{kappa, d, 0, 0, a, 1}.log_integral(low_, high_, 400) - level;
+      const double integrand =
+          constant() + IntegrandBound{kappa, d, c_, top, a, 1}.log_integral(low_, high_, 400) -
+          level;
+      const double density =
+          constant() + IntegrandBound{kappa, d, 0, 0, a, 1}.log_integral(low_, high_, 400) - level;
       const double mean = log_sum(integrand, density + std::log(1 + 2 * size));
       const double candidate = 2 * pi * a / std::max(1.0, mean - log_tolerance);
       if (candidate > step) {
@@ -170,8 +189,12 @@ class ArsinhLogMgf : public LogMgf {
       const double loss = log_cosh(u) - log_cosh(u - d) - swing;
       const double square = std::sinh(u - d) * std::sinh(u - d);
       const double log_mass = std::log(step) + constant() + log_cosh(u - d) - kappa * square;
-      const double loss_error = (std::abs(swing) * (1 + 2 * std::abs(u) + d) + d) * (kappa_.relative + shift_.relative + 8 * unit) + 8 * unit;
-      sum.add({loss, loss_error}, log_mass, (kappa * square * (2 + d)) * (kappa_.relative + shift_.relative + 8 * unit) + 32 * unit);
+      const double loss_error = (std::abs(swing) * (1 + 2 * std::abs(u) + d) + d) *
+                                    (kappa_.relative + shift_.relative + 8 * unit) +
+                                8 * unit;
+      sum.add(
+          {loss, loss_error}, log_mass,
+          (kappa * square * (2 + d)) * (kappa_.relative + shift_.relative + 8 * unit) + 32 * unit);
     }
     sum.finish();
     error = (std::exp(log_error) + std::exp(-60)) * std::exp(level - sum.scale()) * 1.01;
@@ -192,12 +215,17 @@ class ArsinhLogMgf : public LogMgf {
 
 class ArsinhLoss : public PrivacyLoss {
  public:
-  ArsinhLoss(const Real& kappa, const Real& shift) : kappa_(kappa), shift_(shift), pole_((1 / expm1(2 * shift)).lower()) {}
-  std::unique_ptr<LogMgf> log_mgf(double c) const override { return std::make_unique<ArsinhLogMgf>(kappa_, shift_, c); }
+  ArsinhLoss(const Real& kappa, const Real& shift)
+      : kappa_(kappa), shift_(shift), pole_((1 / expm1(2 * shift)).lower()) {}
+  std::unique_ptr<LogMgf> log_mgf(double c) const override {
+    return std::make_unique<ArsinhLogMgf>(kappa_, shift_, c);
+  }
   double pole() const override { return 0.98 * pole_; }
   double standard_deviation() const override { return shift_.value * std::sqrt(2 * kappa_.value); }
   bool symmetric() const override { return true; }  // L(D - u) = -L(u)
-  pld_detail::DistributionPtr distribution() const override { return pld_detail::arsinh_distribution(kappa_, shift_); }
+  pld_detail::DistributionPtr distribution() const override {
+    return pld_detail::arsinh_distribution(kappa_, shift_);
+  }
 
  private:
   RoundedDouble kappa_;
@@ -207,6 +235,8 @@ class ArsinhLoss : public PrivacyLoss {
 
 }  // namespace
 
-PrivacyLossPtr arsinh_loss(const Real& kappa, const Real& shift) { return std::make_shared<ArsinhLoss>(kappa, shift); }
+PrivacyLossPtr arsinh_loss(const Real& kappa, const Real& shift) {
+  return std::make_shared<ArsinhLoss>(kappa, shift);
+}
 
 }  // namespace sotto

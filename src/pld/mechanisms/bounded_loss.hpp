@@ -40,16 +40,23 @@ inline ShcDifference shc_difference(Complex s, RoundedDouble x) {
   }
   // here |a| > 1.5, since |a| >= b for c >= 0
   const double second = b < 1e-3 ? 1 + b * b / 6 : std::sinh(b) / b;
-  return {sinh(a) / a - Complex{second, 0}, (std::cosh(a.re) + std::cosh(b)) * (64 * unit + 2 * x.relative)};
+  return {sinh(a) / a - Complex{second, 0},
+          (std::cosh(a.re) + std::cosh(b)) * (64 * unit + 2 * x.relative)};
 }
 
 /// A symmetric loss within [-x, x] for its parameter x, whose log M is a `Mgf`.
 template <class Mgf>
 class BoundedLoss : public PrivacyLoss {
  public:
-  BoundedLoss(const Real& parameter, double standard_deviation, std::optional<PrivacyLoss::MaxLossAtom> max_loss_atom)
-      : parameter_(parameter), max_loss_(parameter.upper()), standard_deviation_(standard_deviation), max_loss_atom_(max_loss_atom) {}
-  std::unique_ptr<LogMgf> log_mgf(double c) const override { return std::make_unique<Mgf>(parameter_, c); }
+  BoundedLoss(const Real& parameter, double standard_deviation,
+              std::optional<PrivacyLoss::MaxLossAtom> max_loss_atom)
+      : parameter_(parameter),
+        max_loss_(parameter.upper()),
+        standard_deviation_(standard_deviation),
+        max_loss_atom_(max_loss_atom) {}
+  std::unique_ptr<LogMgf> log_mgf(double c) const override {
+    return std::make_unique<Mgf>(parameter_, c);
+  }
   double max_loss() const override { return max_loss_; }
   std::optional<MaxLossAtom> max_loss_atom() const override { return max_loss_atom_; }
   double standard_deviation() const override { return standard_deviation_; }

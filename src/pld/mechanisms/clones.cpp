@@ -23,11 +23,12 @@ namespace {
 
 using pld_detail::unit;
 
-constexpr double depth = 240;            // outcomes with e^-240 of the mass are left out, and counted as `failure`
-constexpr double max_reports = 1e12;     // more count as this many: fewer reports dominate
-constexpr double relative_step = 2e-5;   // the relative width of a cell of N
-constexpr double spacings = 64;          // of the lattice, for one standard deviation of the loss
-constexpr double min_spacings = 512;     // of the lattice, for the largest loss
+constexpr double depth =
+    240;  // outcomes with e^-240 of the mass are left out, and counted as `failure`
+constexpr double max_reports = 1e12;    // more count as this many: fewer reports dominate
+constexpr double relative_step = 2e-5;  // the relative width of a cell of N
+constexpr double spacings = 64;         // of the lattice, for one standard deviation of the loss
+constexpr double min_spacings = 512;    // of the lattice, for the largest loss
 
 // A bias τ of randomized response and its complement 1 - τ, both with a small relative error:
 // biases near 1 differ in their complements only.
@@ -39,12 +40,18 @@ struct Bias {
 Bias bias_of(double loss) { return {std::tanh(loss / 2), 2 / (std::exp(loss) + 1)}; }
 
 // Returns j/n times a bias.
-Bias scaled(const Bias& bias, double j, double n) { return {bias.value * j / n, ((n - j) + j * bias.complement) / n}; }
+Bias scaled(const Bias& bias, double j, double n) {
+  return {bias.value * j / n, ((n - j) + j * bias.complement) / n};
+}
 
-bool at_most(const Bias& a, const Bias& b) { return a.value < 0.5 ? a.value <= b.value : a.complement >= b.complement; }
+bool at_most(const Bias& a, const Bias& b) {
+  return a.value < 0.5 ? a.value <= b.value : a.complement >= b.complement;
+}
 
 // Returns b - a for a <= b.
-double difference(const Bias& a, const Bias& b) { return a.value < 0.5 ? b.value - a.value : a.complement - b.complement; }
+double difference(const Bias& a, const Bias& b) {
+  return a.value < 0.5 ? b.value - a.value : a.complement - b.complement;
+}
 
 // The distribution of |loss| on a lattice: multiples of a spacing up to `reach`, of which the local
 // ε is one.
@@ -54,7 +61,8 @@ class LossLattice {
     steps_ = std::ceil(std::max(min_spacings, local / deviation * spacings));
     spacing_ = local / steps_;
     const auto last = static_cast<std::size_t>(std::min(steps_, std::ceil(reach / spacing_)));
-    for (std::size_t i = 0; i <= last; ++i) bias_.push_back(bias_of(static_cast<double>(i) / steps_ * local));
+    for (std::size_t i = 0; i <= last; ++i)
+      bias_.push_back(bias_of(static_cast<double>(i) / steps_ * local));
     largest_ = bias_of(local);
     mass_.assign(bias_.size(), 0);
   }
@@ -66,7 +74,8 @@ class LossLattice {
     const Bias& below = bias_[cell];
     const Bias& above = bias_[cell + 1];
     const double width = difference(below, above);
-    const double share = std::clamp((difference(below, bias) + rounding(below, above)) / width, 0.0, 1.0);
+    const double share =
+        std::clamp((difference(below, bias) + rounding(below, above)) / width, 0.0, 1.0);
     mass_[cell + 1] += mass * share;
     mass_[cell] += mass * (1 - share);
     added_ += mass;
@@ -106,8 +115,12 @@ class LossLattice {
   void require_all_mass(double error) const {
     double total = 0;
     for (const double mass : mass_) total += mass;
-    if (std::abs(total - added_) <= error && total + failure_ >= 1 - 2 * error && total <= 1 + 2 * error) return;
-    throw OutsideConditions("method pld gives no bound in double precision: the masses of the shuffled reports' losses do not sum to 1; use another method");
+    if (std::abs(total - added_) <= error && total + failure_ >= 1 - 2 * error &&
+        total <= 1 + 2 * error)
+      return;
+    throw OutsideConditions(
+        "method pld gives no bound in double precision: the masses of the shuffled reports' losses "
+        "do not sum to 1; use another method");
   }
 
   double steps_ = 1;  // spacings in the largest loss
@@ -126,7 +139,8 @@ void add_reports(LossLattice& lattice, double n, double mass) {
   const bool odd = std::fmod(n, 2) == 1;
   const double first = odd ? 1 : 0;
   const auto whole = static_cast<std::int64_t>(n);
-  const double centre = exp(log_binomial(whole, (whole - (odd ? 1 : 0)) / 2) - Real(n) * log_two()).estimate();
+  const double centre =
+      exp(log_binomial(whole, (whole - (odd ? 1 : 0)) / 2) - Real(n) * log_two()).estimate();
   const double reach = std::min(n, std::ceil(std::sqrt(2 * depth * n)));
   spend(reach);
   double here = 2 * centre * mass;
@@ -164,7 +178,9 @@ struct CloneCount {
     if (trials == 0) return 1;
     const auto count = static_cast<std::int64_t>(trials);
     const auto top = static_cast<std::int64_t>(mode());
-    return exp(log_binomial(count, top) + Real(mode()) * log(Real(p)) + Real(trials - mode()) * log1p(-Real(p))).estimate();
+    return exp(log_binomial(count, top) + Real(mode()) * log(Real(p)) +
+               Real(trials - mode()) * log1p(-Real(p)))
+        .estimate();
   }
 };
 
@@ -205,7 +221,8 @@ TruncatedLoss compute(double local, double reports, double probability) {
   const double deviation = 2 * std::tanh(local / 2) / std::sqrt(clones.mean() + 1);
   const double fewest = clones.low + 1;
   const double bias = std::tanh(local / 2) * (std::sqrt(2 * depth * fewest) + 2) / fewest;
-  LossLattice lattice(local, deviation, bias < std::tanh(local / 2) ? std::min(local, 2 * std::atanh(bias)) : local);
+  LossLattice lattice(local, deviation,
+                      bias < std::tanh(local / 2) ? std::min(local, 2 * std::atanh(bias)) : local);
 
   add_all_counts(lattice, clones);
   if (clones.low > 0 || clones.high < clones.trials) lattice.fail(2 * std::exp(-depth));

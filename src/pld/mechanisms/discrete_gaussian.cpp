@@ -19,7 +19,8 @@ using pld_detail::unit;
 
 class DiscreteGaussianLogMgf : public LogMgf {
  public:
-  DiscreteGaussianLogMgf(RoundedDouble sigma, double d, double c) : sigma_(sigma), d_(d), c_(c), period_(2 * pi * sigma.value * sigma.value / d) {}
+  DiscreteGaussianLogMgf(RoundedDouble sigma, double d, double c)
+      : sigma_(sigma), d_(d), c_(c), period_(2 * pi * sigma.value * sigma.value / d) {}
   void prepare(double /*top*/, double /*tolerance*/) override {}
   LogMgfValue at(double t) const override {
     // All losses are d²/(2σ²) plus a multiple of d/σ², so after one period M has the factor (-1)^d.
@@ -28,13 +29,17 @@ class DiscreteGaussianLogMgf : public LogMgf {
     LogMgfValue here = in_first_period(std::abs(inside));
     if (inside < 0) here.log.im = -here.log.im;
     if (std::fmod(turns, 2) != 0 && std::fmod(d_, 2) != 0) here.log.im += pi;
-    if (turns != 0) here.error += (c_ + std::abs(inside)) * 4 * (unit + sigma_.relative) * turns * period_ * d_ * d_ / (sigma_.value * sigma_.value);
+    if (turns != 0)
+      here.error += (c_ + std::abs(inside)) * 4 * (unit + sigma_.relative) * turns * period_ * d_ *
+                    d_ / (sigma_.value * sigma_.value);
     return here;
   }
   double decay_bound(double t, Extent reach) const override {
     // The product form of the theta function V shows that |V| decreases over half a period.
     const double all = pld_detail::upper_log_mgf(at(0));
-    return reach == Extent::half_period ? std::min(all, pld_detail::upper_log_mgf(in_first_period(std::min(t, period_ / 2)))) : all;
+    return reach == Extent::half_period
+               ? std::min(all, pld_detail::upper_log_mgf(in_first_period(std::min(t, period_ / 2))))
+               : all;
   }
 
  private:
@@ -42,7 +47,8 @@ class DiscreteGaussianLogMgf : public LogMgf {
     const double square = sigma_.value * sigma_.value;
     const double factor = d_ * d_ / (2 * square);
     const Complex main{factor * (c_ * (c_ + 1) - t * t), factor * t * (2 * c_ + 1)};
-    const double main_error = factor * (c_ * (c_ + 1) + t * t + t * (2 * c_ + 1)) * (16 * unit + 3 * sigma_.relative);
+    const double main_error =
+        factor * (c_ * (c_ + 1) + t * t + t * (2 * c_ + 1)) * (16 * unit + 3 * sigma_.relative);
     const LogMgfValue theta = sigma_.value >= 0.8 ? from_dual_series(t) : from_series(t);
     if (std::isinf(theta.error)) return {{main.re + main_error + theta.log.re, 0}, infinity};
     return {main + theta.log, main_error + theta.error};
@@ -63,8 +69,9 @@ class DiscreteGaussianLogMgf : public LogMgf {
       const double at_zero = std::exp(base);
       sum += forward + backward - Complex{2 * at_zero, 0};
       total += 2 * at_zero;
-      error +=
-          (abs(forward) + abs(backward) + 2 * at_zero) * (32 * unit + (slope * m * m + wave + m * 2 * pi * (1 + c_ * d_)) * (4 * unit + 2 * sigma_.relative));
+      error += (abs(forward) + abs(backward) + 2 * at_zero) *
+               (32 * unit + (slope * m * m + wave + m * 2 * pi * (1 + c_ * d_)) *
+                                (4 * unit + 2 * sigma_.relative));
       if (base + wave < -60) break;
     }
     error += 1e-22;  // the terms m >= 7 are below e^(-2π²σ²(49 - 7)) at the end of the period
@@ -86,12 +93,16 @@ class DiscreteGaussianLogMgf : public LogMgf {
       const double phase = -x * t * d_ / square;
       sum += exp(Complex{size - largest, phase});
       total += std::exp(-static_cast<double>(i) * i / (2 * square));
-      error += std::exp(size - largest) *
-               (64 * unit + (std::abs(size) + std::abs(phase) + std::abs(centre) * t * d_ / square) * (8 * unit + 4 * sigma_.relative));
+      error +=
+          std::exp(size - largest) *
+          (64 * unit + (std::abs(size) + std::abs(phase) + std::abs(centre) * t * d_ / square) *
+                           (8 * unit + 4 * sigma_.relative));
     }
     const double log_factor = t * t * d_ * d_ / (2 * square);
-    LogMgfValue log = pld_detail::log_of_scaled(sum, log_factor + largest - std::log(total), error + 1e-40);
-    log.error += (log_factor - largest) * (8 * unit + 3 * sigma_.relative) + 64 * unit + 4 * sigma_.relative;
+    LogMgfValue log =
+        pld_detail::log_of_scaled(sum, log_factor + largest - std::log(total), error + 1e-40);
+    log.error +=
+        (log_factor - largest) * (8 * unit + 3 * sigma_.relative) + 64 * unit + 4 * sigma_.relative;
     return log;
   }
   RoundedDouble sigma_;
@@ -102,8 +113,11 @@ class DiscreteGaussianLogMgf : public LogMgf {
 
 class DiscreteGaussianLoss : public PrivacyLoss {
  public:
-  DiscreteGaussianLoss(const Real& sigma, std::int64_t sensitivity) : sigma_(sigma), d_(static_cast<double>(sensitivity)) {}
-  std::unique_ptr<LogMgf> log_mgf(double c) const override { return std::make_unique<DiscreteGaussianLogMgf>(sigma_, d_, c); }
+  DiscreteGaussianLoss(const Real& sigma, std::int64_t sensitivity)
+      : sigma_(sigma), d_(static_cast<double>(sensitivity)) {}
+  std::unique_ptr<LogMgf> log_mgf(double c) const override {
+    return std::make_unique<DiscreteGaussianLogMgf>(sigma_, d_, c);
+  }
   std::optional<Lattice> lattice() const override {
     const double square = sigma_.value * sigma_.value;
     return Lattice{d_ * d_ / (2 * square), d_ / square, 2 * sigma_.relative + 8 * unit};
@@ -124,8 +138,8 @@ class DiscreteGaussianLoss : public PrivacyLoss {
     for (double x = -end; x <= end + d_; ++x) {
       const double loss = (x * d_ - d_ * d_ / 2) / square;
       const double log = -x * x / (2 * square);
-      atoms.push_back(
-          {loss, (std::abs(loss) + d_ * d_ / square) * relative, 1 / all, (2 + std::abs(log)) * (relative + 8 * unit) + 256 * unit, log});
+      atoms.push_back({loss, (std::abs(loss) + d_ * d_ / square) * relative, 1 / all,
+                       (2 + std::abs(log)) * (relative + 8 * unit) + 256 * unit, log});
     }
     return pld_detail::atoms_distribution(std::move(atoms), 8 * std::exp(-depth));
   }

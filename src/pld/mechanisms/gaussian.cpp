@@ -17,7 +17,9 @@ class GaussianLogMgf : public LogMgf {
   void prepare(double /*top*/, double /*tolerance*/) override {}
   LogMgfValue at(double t) const override {
     const double size = (c_ * (c_ + 1) + t * t + t * (2 * c_ + 1)) * squared_mu_.value;
-    return {{squared_mu_.value * (c_ * (c_ + 1) - t * t) / 2, squared_mu_.value * t * (2 * c_ + 1) / 2}, size * (squared_mu_.relative + 8 * unit)};
+    return {
+        {squared_mu_.value * (c_ * (c_ + 1) - t * t) / 2, squared_mu_.value * t * (2 * c_ + 1) / 2},
+        size * (squared_mu_.relative + 8 * unit)};
   }
   double decay_bound(double t, Extent /*reach*/) const override {
     const LogMgfValue here = at(t);
@@ -32,7 +34,9 @@ class GaussianLogMgf : public LogMgf {
 class GaussianLoss : public PrivacyLoss {
  public:
   explicit GaussianLoss(const Real& squared_mu) : squared_mu_(squared_mu) {}
-  std::unique_ptr<LogMgf> log_mgf(double c) const override { return std::make_unique<GaussianLogMgf>(squared_mu_, c); }
+  std::unique_ptr<LogMgf> log_mgf(double c) const override {
+    return std::make_unique<GaussianLogMgf>(squared_mu_, c);
+  }
   double standard_deviation() const override { return std::sqrt(squared_mu_.value); }
   bool symmetric() const override { return true; }
   pld_detail::DistributionPtr distribution() const override {
@@ -48,6 +52,8 @@ class GaussianLoss : public PrivacyLoss {
 
 }  // namespace
 
-PrivacyLossPtr gaussian_loss(const Real& squared_mu) { return std::make_shared<GaussianLoss>(squared_mu); }
+PrivacyLossPtr gaussian_loss(const Real& squared_mu) {
+  return std::make_shared<GaussianLoss>(squared_mu);
+}
 
 }  // namespace sotto

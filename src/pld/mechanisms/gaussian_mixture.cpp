@@ -31,9 +31,11 @@ struct RoundedComponent {
 
 class GaussianMixtureLogMgf : public LogMgf {
  public:
-  GaussianMixtureLogMgf(const std::vector<RoundedComponent>& components, double c) : components_(components), c_(c) {
+  GaussianMixtureLogMgf(const std::vector<RoundedComponent>& components, double c)
+      : components_(components), c_(c) {
     spend(4 * static_cast<double>(components.size()));
-    for (const RoundedComponent& component : components) scale_ = std::max(scale_, c * (c + 1) * component.squared_mu.value / 2);
+    for (const RoundedComponent& component : components)
+      scale_ = std::max(scale_, c * (c + 1) * component.squared_mu.value / 2);
     if (scale_ < 300) scale_ = 0;  // M does not overflow, and is summed as M - 1
   }
   void prepare(double /*top*/, double /*tolerance*/) override {}
@@ -51,7 +53,9 @@ class GaussianMixtureLogMgf : public LogMgf {
         sum += component.mass.value * one;
         const double reach = size * component.squared_mu.value;
         const double top = std::max(1.0, std::exp(z.re));
-        error += component.mass.value * top * reach * (160 * unit + sum_rounding() + component.mass.relative + component.squared_mu.relative);
+        error +=
+            component.mass.value * top * reach *
+            (160 * unit + sum_rounding() + component.mass.relative + component.squared_mu.relative);
       }
       return pld_detail::log_of_excess(sum, error);
     }
@@ -61,10 +65,13 @@ class GaussianMixtureLogMgf : public LogMgf {
       const Complex one = component.mass.value * exp(Complex{z.re - scale_, z.im});
       all += component.mass.value;
       sum += one;
-      error += abs(one) * (64 * unit + sum_rounding() + component.mass.relative + size * component.squared_mu.value * (component.squared_mu.relative + 8 * unit));
+      error += abs(one) *
+               (64 * unit + sum_rounding() + component.mass.relative +
+                size * component.squared_mu.value * (component.squared_mu.relative + 8 * unit));
     }
     const double rest = std::max(0.0, 1 - all) * std::exp(-scale_);
-    return pld_detail::log_of_scaled(sum + Complex{rest, 0}, scale_, error + 1e-8 * std::exp(-scale_));
+    return pld_detail::log_of_scaled(sum + Complex{rest, 0}, scale_,
+                                     error + 1e-8 * std::exp(-scale_));
   }
   double work() const override { return 2 * static_cast<double>(components_.size()); }
   // The size of every term decreases in t.
@@ -83,13 +90,16 @@ class GaussianMixtureLogMgf : public LogMgf {
       slack = std::max(slack, size * component.squared_mu.value * component.squared_mu.relative);
     }
     const double rest = std::max(0.0, 1 - all + sum_rounding()) * std::exp(-scale);
-    return scale + std::log(sum + rest + 1e-300) + slack + sum_rounding() + 64 * unit * (1 + scale);  // 1e-300 bounds what underflows
+    return scale + std::log(sum + rest + 1e-300) + slack + sum_rounding() +
+           64 * unit * (1 + scale);  // 1e-300 bounds what underflows
   }
 
  private:
   // Returns a bound on the rounding of a sum over all components, relative to the sum of its terms'
   // sizes.
-  [[nodiscard]] double sum_rounding() const { return 2 * unit * static_cast<double>(components_.size()); }
+  [[nodiscard]] double sum_rounding() const {
+    return 2 * unit * static_cast<double>(components_.size());
+  }
 
   const std::vector<RoundedComponent>& components_;
   double c_;
@@ -105,27 +115,35 @@ class GaussianMixtureLoss : public PrivacyLoss {
       if (component.squared_mu.upper() <= 0 || component.mass.upper() <= 0) continue;
       components_.push_back({RoundedDouble(component.squared_mu), RoundedDouble(component.mass)});
       sum += components_.back().mass.value;
-      error += components_.back().mass.value * (components_.back().mass.relative + 2 * unit * static_cast<double>(components.size()));
+      error += components_.back().mass.value * (components_.back().mass.relative +
+                                                2 * unit * static_cast<double>(components.size()));
     }
     pld_detail::require_masses(sum, 2 * error + 4 * unit, pld_detail::MassSum::part);
   }
-  std::unique_ptr<LogMgf> log_mgf(double c) const override { return std::make_unique<GaussianMixtureLogMgf>(components_, c); }
+  std::unique_ptr<LogMgf> log_mgf(double c) const override {
+    return std::make_unique<GaussianMixtureLogMgf>(components_, c);
+  }
   double cumulant(double c) const override {
     spend(20 * static_cast<double>(components_.size()));
     const double half = c * (c + 1) / 2;
     double scale = 0;
-    for (const RoundedComponent& component : components_) scale = std::max(scale, half * component.squared_mu.value);
+    for (const RoundedComponent& component : components_)
+      scale = std::max(scale, half * component.squared_mu.value);
     double sum = 0;
     if (scale < 300) {
-      for (const RoundedComponent& component : components_) sum += component.mass.value * std::expm1(half * component.squared_mu.value);
+      for (const RoundedComponent& component : components_)
+        sum += component.mass.value * std::expm1(half * component.squared_mu.value);
       return std::log1p(sum);
     }
-    for (const RoundedComponent& component : components_) sum += component.mass.value * std::exp(half * component.squared_mu.value - scale);
+    for (const RoundedComponent& component : components_)
+      sum += component.mass.value * std::exp(half * component.squared_mu.value - scale);
     return scale + std::log(sum);
   }
   double standard_deviation() const override {
     double square = 0;
-    for (const RoundedComponent& component : components_) square += component.mass.value * component.squared_mu.value * (1 + component.squared_mu.value / 4);
+    for (const RoundedComponent& component : components_)
+      square +=
+          component.mass.value * component.squared_mu.value * (1 + component.squared_mu.value / 4);
     return std::sqrt(square);
   }
   bool symmetric() const override { return true; }
@@ -157,12 +175,16 @@ class RepeatedLogMgf : public LogMgf {
 class RepeatedLoss : public PrivacyLoss {
  public:
   RepeatedLoss(PrivacyLossPtr one, double times) : one_(std::move(one)), times_(times) {}
-  std::unique_ptr<LogMgf> log_mgf(double c) const override { return std::make_unique<RepeatedLogMgf>(one_->log_mgf(c), times_); }
+  std::unique_ptr<LogMgf> log_mgf(double c) const override {
+    return std::make_unique<RepeatedLogMgf>(one_->log_mgf(c), times_);
+  }
   double cumulant(double c) const override { return times_ * one_->cumulant(c); }
   double max_loss() const override { return times_ * one_->max_loss() * (1 + 4 * unit); }
   double pole() const override { return one_->pole(); }
   bool symmetric() const override { return one_->symmetric(); }
-  double standard_deviation() const override { return std::sqrt(times_) * one_->standard_deviation(); }
+  double standard_deviation() const override {
+    return std::sqrt(times_) * one_->standard_deviation();
+  }
 
  private:
   PrivacyLossPtr one_;
@@ -170,7 +192,9 @@ class RepeatedLoss : public PrivacyLoss {
 };
 
 // Returns Mills' ratio R(t) = P(Z > t)/φ(t), to (30 + 8t²) units.
-double mills(double t) { return std::erfc(t / std::sqrt(2.0)) / 2 * root_two_pi * std::exp(t * t / 2); }
+double mills(double t) {
+  return std::erfc(t / std::sqrt(2.0)) / 2 * root_two_pi * std::exp(t * t / 2);
+}
 
 // Returns an upper bound on δ(ε; μ) for ε > 0: it is φ(x)(R(x) - R(y)) with x = ε/μ - μ/2 and y = x
 // + μ. Each branch bounds the difference where the previous ones would cancel or overflow.
@@ -183,15 +207,18 @@ double delta_above(double epsilon, double mu) {
   if (x > 39) return std::numeric_limits<double>::min();
   const double relative_error = 2 * shift * (1 + std::abs(x)) + unit * (64 + 16 * x * x);
   if (x >= 25) {  // R(x) <= 1/x, and -R'(x) = 1 - xR(x) <= 1/(1 + x²), which decreases
-    return std::exp(-x * x / 2) / root_two_pi * std::min(1 / x, mu / (1 + x * x)) * (1 + relative_error);
+    return std::exp(-x * x / 2) / root_two_pi * std::min(1 / x, mu / (1 + x * x)) *
+           (1 + relative_error);
   }
   if (mu < 1e-3) {  // -R' is convex, so the trapezium bounds its integral; here x > -1/2000
     const auto slope = [](double t) { return 1 - t * mills(t) + unit * (64 + 16 * t * t); };
-    return std::exp(-x * x / 2) / root_two_pi * mu / 2 * (slope(x) + slope(y)) * (1 + 4 * relative_error);
+    return std::exp(-x * x / 2) / root_two_pi * mu / 2 * (slope(x) + slope(y)) *
+           (1 + 4 * relative_error);
   }
   const double above = std::erfc(x / std::sqrt(2.0)) / 2;
   if (!(epsilon < 600 && y < 36)) {  // e^ε P(Z > y) = φ(x) R(y), and R(y) >= y/(1 + y²)
-    const double below = std::exp(-x * x / 2) / root_two_pi / (y + 1 / y) * std::max(0.0, 1 - 2 * relative_error);
+    const double below =
+        std::exp(-x * x / 2) / root_two_pi / (y + 1 / y) * std::max(0.0, 1 - 2 * relative_error);
     return std::max(0.0, above - below) + above * relative_error;
   }
   const double below = std::exp(epsilon) * std::erfc(y / std::sqrt(2.0)) / 2;
@@ -214,16 +241,20 @@ double gaussian_mixture_delta(const std::vector<GaussianComponent>& components, 
   for (const GaussianComponent& component : components) {
     const double mu = std::sqrt(component.squared_mu.upper()) * (1 + 2 * unit);
     if (!(mu > 0)) continue;
-    const double one = epsilon > 0 ? delta_above(epsilon, mu) : std::erf(mu / std::sqrt(8.0)) * (1 + 16 * unit);
+    const double one =
+        epsilon > 0 ? delta_above(epsilon, mu) : std::erf(mu / std::sqrt(8.0)) * (1 + 16 * unit);
     sum += std::max(0.0, component.mass.upper()) * std::min(1.0, one);
   }
   // each addend that underflows loses less than the least normal number; NaN if a component is NaN
   const double rounded =
-      sum * (1 + 2 * unit * static_cast<double>(components.size() + 2)) + static_cast<double>(components.size() + 1) * std::numeric_limits<double>::min();
+      sum * (1 + 2 * unit * static_cast<double>(components.size() + 2)) +
+      static_cast<double>(components.size() + 1) * std::numeric_limits<double>::min();
   return std::isnan(rounded) ? 1 : std::min(1.0, rounded);
 }
 
-PrivacyLossPtr gaussian_mixture_loss(const std::vector<GaussianComponent>& components) { return std::make_shared<GaussianMixtureLoss>(components); }
+PrivacyLossPtr gaussian_mixture_loss(const std::vector<GaussianComponent>& components) {
+  return std::make_shared<GaussianMixtureLoss>(components);
+}
 
 namespace {
 
@@ -237,14 +268,16 @@ struct MuGrid {
     const auto cells = static_cast<double>(points - 1);
     const double log_ratio = std::log(largest / smallest) / cells;
     squared_mu.push_back(0);
-    for (double i = cells; i >= 0; --i) squared_mu.push_back(i == 0 ? largest : largest * std::exp(-i * log_ratio));
+    for (double i = cells; i >= 0; --i)
+      squared_mu.push_back(i == 0 ? largest : largest * std::exp(-i * log_ratio));
     for (const double at : squared_mu) variation.push_back(total_variation(at));
   }
 };
 
 }  // namespace
 
-std::vector<GaussianComponent> coarsen_mixture(const std::vector<GaussianComponent>& components, std::size_t max_components) {
+std::vector<GaussianComponent> coarsen_mixture(const std::vector<GaussianComponent>& components,
+                                               std::size_t max_components) {
   if (components.size() <= max_components) return components;
   spend(150 * static_cast<double>(components.size()));
   double largest = 0;
@@ -254,7 +287,8 @@ std::vector<GaussianComponent> coarsen_mixture(const std::vector<GaussianCompone
       pld_detail::throw_unrepresentable("a component of a Gaussian mixture is not finite");
     }
     largest = std::max(largest, component.squared_mu.upper());
-    if (component.squared_mu.upper() > 0) smallest = std::min(smallest, component.squared_mu.upper());
+    if (component.squared_mu.upper() > 0)
+      smallest = std::min(smallest, component.squared_mu.upper());
   }
   const MuGrid grid(smallest, largest, max_components);
 
@@ -263,12 +297,15 @@ std::vector<GaussianComponent> coarsen_mixture(const std::vector<GaussianCompone
   double relative = 0;
   for (const GaussianComponent& component : components) {
     const double at = component.squared_mu.upper();
-    const auto above =
-        static_cast<std::size_t>(std::lower_bound(grid.squared_mu.begin() + 1, grid.squared_mu.end() - 1, at) - grid.squared_mu.begin());
+    const auto above = static_cast<std::size_t>(
+        std::lower_bound(grid.squared_mu.begin() + 1, grid.squared_mu.end() - 1, at) -
+        grid.squared_mu.begin());
     const double width = grid.variation[above] - grid.variation[above - 1];
     double share = 1;  // of the upper one
     if (at < grid.squared_mu[above] && width > 0) {
-      share = std::clamp((total_variation(at) - grid.variation[above - 1]) / width + 64 * unit * grid.variation[above] / width, 0.0, 1.0);
+      share = std::clamp((total_variation(at) - grid.variation[above - 1]) / width +
+                             64 * unit * grid.variation[above] / width,
+                         0.0, 1.0);
     }
     const RoundedDouble own(component.mass);
     mass[above] += share * own.value;
@@ -278,7 +315,8 @@ std::vector<GaussianComponent> coarsen_mixture(const std::vector<GaussianCompone
   relative += 2 * unit * (static_cast<double>(components.size()) + 8);
   std::vector<GaussianComponent> result;
   for (std::size_t i = 1; i < grid.squared_mu.size(); ++i) {
-    if (mass[i] > 0) result.push_back({grid.squared_mu[i], Real(mass[i]).widened(relative * mass[i])});
+    if (mass[i] > 0)
+      result.push_back({grid.squared_mu[i], Real(mass[i]).widened(relative * mass[i])});
   }
   return result;
 }

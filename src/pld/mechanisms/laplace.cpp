@@ -24,11 +24,13 @@ class LaplaceLogMgf : public LogMgf {
     const Complex a{(c_ + 1) * x / 2, t * x / 2};
     const Complex b{c_ * x / 2, t * x / 2};
     const Complex product = 2 * (sinh(a) * sinh(b));
-    const double product_error = 4 * abs(a) * abs(b) * std::cosh(a.re) * std::cosh(b.re) * (32 * unit + 2 * x_.relative);
+    const double product_error =
+        4 * abs(a) * abs(b) * std::cosh(a.re) * std::cosh(b.re) * (32 * unit + 2 * x_.relative);
     const pld_detail::ShcDifference rest = pld_detail::shc_difference(s, x_);
     const double front = std::exp(-x / 2);
     const Complex excess = front * (product + (x / 2) * rest.value);
-    const double error = front * (product_error + x / 2 * rest.error) + abs(excess) * (x * x_.relative + 16 * unit);
+    const double error =
+        front * (product_error + x / 2 * rest.error) + abs(excess) * (x * x_.relative + 16 * unit);
     return pld_detail::log_of_excess(excess, error);
   }
   double decay_bound(double t, Extent /*reach*/) const override {
@@ -38,7 +40,8 @@ class LaplaceLogMgf : public LogMgf {
     const double first = std::log(std::hypot(c_ + 1, t) / std::hypot(2 * c_ + 1, 2 * t)) + c_ * x;
     const double second = -std::log(2.0) - (c_ + 1) * x;
     const double sum = std::max(first, second) + std::log1p(std::exp(-std::abs(first - second)));
-    return std::min(sum + (1 + (c_ + 1) * x) * (16 * unit + x_.relative), pld_detail::upper_log_mgf(at(0)));
+    return std::min(sum + (1 + (c_ + 1) * x) * (16 * unit + x_.relative),
+                    pld_detail::upper_log_mgf(at(0)));
   }
 
  private:
@@ -51,9 +54,11 @@ class LaplaceLogMgf : public LogMgf {
     const double x = x_.value;
     const double error_bound = (2 + abs(s) * x) * (16 * unit + x_.relative);
     const Complex back = (s / next) * exp(Complex{-(2 * c_ + 1) * x, -2 * t * x});
-    const LogMgfValue rest = pld_detail::log_of_excess(back, abs(back) * (2 * error_bound + x * (16 * unit + x_.relative)) + 1e-300);
+    const LogMgfValue rest = pld_detail::log_of_excess(
+        back, abs(back) * (2 * error_bound + x * (16 * unit + x_.relative)) + 1e-300);
     const Complex front{std::log(abs(ratio)) + c_ * x, std::atan2(ratio.im, ratio.re) + t * x};
-    if (std::isinf(rest.error)) return {{front.re + rest.log.re + error_bound, 0}, pld_detail::infinity};
+    if (std::isinf(rest.error))
+      return {{front.re + rest.log.re + error_bound, 0}, pld_detail::infinity};
     return {front + rest.log, error_bound + rest.error};
   }
   RoundedDouble x_;
@@ -62,8 +67,12 @@ class LaplaceLogMgf : public LogMgf {
 
 class LaplaceLoss : public pld_detail::BoundedLoss<LaplaceLogMgf> {
  public:
-  explicit LaplaceLoss(const Real& x) : BoundedLoss(x, x.estimate(), PrivacyLoss::MaxLossAtom{x.lower(), log(Real(0.5)).lower()}), x_(x) {}
-  pld_detail::DistributionPtr distribution() const override { return pld_detail::laplace_distribution(x_); }
+  explicit LaplaceLoss(const Real& x)
+      : BoundedLoss(x, x.estimate(), PrivacyLoss::MaxLossAtom{x.lower(), log(Real(0.5)).lower()}),
+        x_(x) {}
+  pld_detail::DistributionPtr distribution() const override {
+    return pld_detail::laplace_distribution(x_);
+  }
 
  private:
   RoundedDouble x_;

@@ -24,7 +24,8 @@ struct RoundedAtom {
 
 class SymmetricAtomsLogMgf : public LogMgf {
  public:
-  SymmetricAtomsLogMgf(const std::vector<RoundedAtom>& atoms, double spacing, double c) : atoms_(atoms), spacing_(spacing), c_(c) {
+  SymmetricAtomsLogMgf(const std::vector<RoundedAtom>& atoms, double spacing, double c)
+      : atoms_(atoms), spacing_(spacing), c_(c) {
     double largest_exponent = 0;
     for (const RoundedAtom& atom : atoms) {
       largest_exponent = std::max(largest_exponent, (c + 0.5) * atom.loss.value);
@@ -35,7 +36,9 @@ class SymmetricAtomsLogMgf : public LogMgf {
   }
   void prepare(double /*top*/, double /*tolerance*/) override {}
   LogMgfValue at(double t) const override {
-    spend(150 * static_cast<double>(atoms_.size() - 1));  // the caller counts one atom per node; a product has thousands
+    spend(150 *
+          static_cast<double>(atoms_.size() -
+                              1));  // the caller counts one atom per node; a product has thousands
     if (overflows_) return from_exponentials(t);
     Complex excess{0, 0};
     double error = 0;
@@ -45,9 +48,10 @@ class SymmetricAtomsLogMgf : public LogMgf {
       const Complex b{c_ * half, t * half};
       excess += (4 * atom.weight.value) * (sinh(a) * sinh(b));
       // |sinh z| <= min(|z|, 1) cosh(Re z)
-      error += 4 * atom.weight.value * std::cosh(a.re) * std::cosh(b.re) *
-               (abs(a) * abs(b) * (64 * unit + 2 * atom.loss.relative) +
-                std::min(1.0, abs(a)) * std::min(1.0, abs(b)) * (sum_rounding() + atom.weight.relative));
+      error +=
+          4 * atom.weight.value * std::cosh(a.re) * std::cosh(b.re) *
+          (abs(a) * abs(b) * (64 * unit + 2 * atom.loss.relative) +
+           std::min(1.0, abs(a)) * std::min(1.0, abs(b)) * (sum_rounding() + atom.weight.relative));
     }
     return pld_detail::log_of_excess(excess, error);
   }
@@ -57,7 +61,8 @@ class SymmetricAtomsLogMgf : public LogMgf {
     if (reach == Extent::everywhere || atoms_.size() != 1) return all;
     // With one atom and its mirror, |M|² is a convex quadratic function of cos(tℓ) (or, if no mass
     // is at 0, a linear function of cos(2tℓ)), so over [t, half a period] it is largest at one end.
-    return std::min(all, std::max(pld_detail::upper_log_mgf(at(t)), pld_detail::upper_log_mgf(at(pi / spacing_))));
+    return std::min(all, std::max(pld_detail::upper_log_mgf(at(t)),
+                                  pld_detail::upper_log_mgf(at(pi / spacing_))));
   }
 
  private:
@@ -75,14 +80,17 @@ class SymmetricAtomsLogMgf : public LogMgf {
       const double mass = w * 2 * std::cosh(loss / 2) * std::exp(-scale_);
       value += rise + fall - Complex{mass, 0};
       error += (abs(rise) + abs(fall) + mass) *
-               (32 * unit + sum_rounding() + atom.weight.relative + (abs({c_ + 0.5, t}) + 1) * loss * (atom.loss.relative + 4 * unit) +
+               (32 * unit + sum_rounding() + atom.weight.relative +
+                (abs({c_ + 0.5, t}) + 1) * loss * (atom.loss.relative + 4 * unit) +
                 4 * unit * (std::abs(log_weight) + scale_));
     }
     return pld_detail::log_of_scaled(value, scale_, error);
   }
   // Returns a bound on the rounding of a sum over all atoms, relative to the sum of its terms'
   // sizes.
-  [[nodiscard]] double sum_rounding() const { return 2 * unit * static_cast<double>(atoms_.size()); }
+  [[nodiscard]] double sum_rounding() const {
+    return 2 * unit * static_cast<double>(atoms_.size());
+  }
 
   const std::vector<RoundedAtom>& atoms_;
   double spacing_;
@@ -93,26 +101,32 @@ class SymmetricAtomsLogMgf : public LogMgf {
 
 // Returns the distribution; null if a loss is too large. `mass_at_zero`: the atoms are not all of
 // it.
-pld_detail::DistributionPtr symmetric_atoms_distribution(const std::vector<RoundedAtom>& atoms, bool mass_at_zero) {
+pld_detail::DistributionPtr symmetric_atoms_distribution(const std::vector<RoundedAtom>& atoms,
+                                                         bool mass_at_zero) {
   std::vector<pld_detail::LossDistribution::PointMass> points;
   double rest = 1;
   double error = 4 * unit;
   for (const RoundedAtom& atom : atoms) {
     const double loss = atom.loss.value;
     if (!(loss < 1000)) return nullptr;  // its weight nearly underflows
-    const double error_bound = atom.weight.relative + loss * atom.loss.relative + 16 * unit * (1 + loss);
-    for (const double side : {-loss, loss}) points.push_back({side, loss * atom.loss.relative, atom.weight.value, error_bound, -side / 2});
+    const double error_bound =
+        atom.weight.relative + loss * atom.loss.relative + 16 * unit * (1 + loss);
+    for (const double side : {-loss, loss})
+      points.push_back(
+          {side, loss * atom.loss.relative, atom.weight.value, error_bound, -side / 2});
     const double both = atom.weight.value * 2 * std::cosh(loss / 2);
     rest -= both;
     error += both * error_bound;
   }
-  if (mass_at_zero) points.push_back({0, 0, std::max(rest, error), rest > error ? error / rest : 1, 0});
+  if (mass_at_zero)
+    points.push_back({0, 0, std::max(rest, error), rest > error ? error / rest : 1, 0});
   return pld_detail::atoms_distribution(std::move(points), 0);
 }
 
 class SymmetricAtomsLoss : public PrivacyLoss {
  public:
-  SymmetricAtomsLoss(const std::vector<SymmetricAtom>& atoms, std::optional<Lattice> lattice) : lattice_(lattice) {
+  SymmetricAtomsLoss(const std::vector<SymmetricAtom>& atoms, std::optional<Lattice> lattice)
+      : lattice_(lattice) {
     double sum = 0;
     double error = 0;
     for (const SymmetricAtom& atom : atoms) {
@@ -120,29 +134,39 @@ class SymmetricAtomsLoss : public PrivacyLoss {
       const RoundedAtom& rounded = atoms_.back();
       const double both = 2 * rounded.weight.value * std::cosh(rounded.loss.value / 2);
       sum += both;
-      error += both * (rounded.weight.relative + rounded.loss.value * rounded.loss.relative + 16 * unit * (1 + rounded.loss.value));
+      error += both * (rounded.weight.relative + rounded.loss.value * rounded.loss.relative +
+                       16 * unit * (1 + rounded.loss.value));
       if (!(atom.loss.upper() > max_loss_)) continue;
       max_loss_ = atom.loss.upper();
       max_loss_atom_ = {atom.loss.lower(), log(atom.weight * exp(atom.loss / 2)).lower()};
     }
-    pld_detail::require_masses(sum, 2 * error + 4 * unit * static_cast<double>(atoms.size() + 1), pld_detail::MassSum::part);
+    pld_detail::require_masses(sum, 2 * error + 4 * unit * static_cast<double>(atoms.size() + 1),
+                               pld_detail::MassSum::part);
   }
-  std::unique_ptr<LogMgf> log_mgf(double c) const override { return std::make_unique<SymmetricAtomsLogMgf>(atoms_, lattice_ ? lattice_->spacing : 1, c); }
+  std::unique_ptr<LogMgf> log_mgf(double c) const override {
+    return std::make_unique<SymmetricAtomsLogMgf>(atoms_, lattice_ ? lattice_->spacing : 1, c);
+  }
   double max_loss() const override { return max_loss_; }
   std::optional<MaxLossAtom> max_loss_atom() const override { return max_loss_atom_; }
   std::optional<Lattice> lattice() const override { return lattice_; }
   bool symmetric() const override { return true; }
-  pld_detail::DistributionPtr distribution() const override { return symmetric_atoms_distribution(atoms_, !fills_lattice()); }
+  pld_detail::DistributionPtr distribution() const override {
+    return symmetric_atoms_distribution(atoms_, !fills_lattice());
+  }
   double standard_deviation() const override {
     double square = 0;
-    for (const RoundedAtom& atom : atoms_) square += 2 * atom.weight.value * atom.loss.value * atom.loss.value * std::cosh(atom.loss.value / 2);
+    for (const RoundedAtom& atom : atoms_)
+      square += 2 * atom.weight.value * atom.loss.value * atom.loss.value *
+                std::cosh(atom.loss.value / 2);
     return std::sqrt(square);
   }
 
  private:
   // Returns true for randomized response: its two atoms are neighbours on the lattice, so none is
   // at 0.
-  [[nodiscard]] bool fills_lattice() const { return atoms_.size() == 1 && lattice_ && lattice_->spacing == 2 * atoms_.front().loss.value; }
+  [[nodiscard]] bool fills_lattice() const {
+    return atoms_.size() == 1 && lattice_ && lattice_->spacing == 2 * atoms_.front().loss.value;
+  }
 
   std::vector<RoundedAtom> atoms_;
   std::optional<Lattice> lattice_;
@@ -152,7 +176,8 @@ class SymmetricAtomsLoss : public PrivacyLoss {
 
 }  // namespace
 
-PrivacyLossPtr symmetric_atoms_loss(const std::vector<SymmetricAtom>& atoms, std::optional<Lattice> lattice) {
+PrivacyLossPtr symmetric_atoms_loss(const std::vector<SymmetricAtom>& atoms,
+                                    std::optional<Lattice> lattice) {
   return std::make_shared<SymmetricAtomsLoss>(atoms, lattice);
 }
 

@@ -22,13 +22,15 @@ namespace {
 using pld_detail::unit;
 
 constexpr std::size_t max_components = 1500;  // of a mixture
-constexpr double fine = 1e-4;                 // relative width of a cell of hops; a cell counts as its fewest hops
-constexpr double single_hops = 1e4;           // up to here every number of hops is a cell
-constexpr double gap_depth = 100;             // longer gaps have e^-100 of the mass, and count as shorter ones
-constexpr double cycle_depth = 75;            // longer cycles have e^-75 of the mass, which is added to `failure`
-constexpr double negligible = 1e-40;          // terms below this share of their mode's probability are left out
-constexpr double max_terms = 4e6;             // of all cells of a cycle together
-constexpr double relative_error = 1e-8;       // of a mass
+constexpr double fine = 1e-4;  // relative width of a cell of hops; a cell counts as its fewest hops
+constexpr double single_hops = 1e4;  // up to here every number of hops is a cell
+constexpr double gap_depth = 100;  // longer gaps have e^-100 of the mass, and count as shorter ones
+constexpr double cycle_depth =
+    75;  // longer cycles have e^-75 of the mass, which is added to `failure`
+constexpr double negligible =
+    1e-40;  // terms below this share of their mode's probability are left out
+constexpr double max_terms = 4e6;        // of all cells of a cycle together
+constexpr double relative_error = 1e-8;  // of a mass
 
 // The distribution of the factor of μ²: the mixture without its noise.
 struct WalkDistribution {
@@ -37,7 +39,9 @@ struct WalkDistribution {
 };
 
 // Returns the end of the cell of hops that begins at `first`.
-double cell_end(double first) { return first < single_hops ? first + 1 : std::floor(first * (1 + fine)) + 1; }
+double cell_end(double first) {
+  return first < single_hops ? first + 1 : std::floor(first * (1 + fine)) + 1;
+}
 
 // Returns the distribution of 1/g, g geometric: each hop meets the group or the coalition with
 // probability q, which is rounded up.
@@ -52,7 +56,8 @@ WalkDistribution gap_distribution(double q) {
   for (double end = 0; -(first - 1) * log_miss < gap_depth; first = end) {
     end = cell_end(first);
     spend(30);
-    distribution.factors.emplace_back(1 / first, -std::exp((first - 1) * log_miss) * std::expm1((end - first) * log_miss));
+    distribution.factors.emplace_back(
+        1 / first, -std::exp((first - 1) * log_miss) * std::expm1((end - first) * log_miss));
   }
   distribution.factors.emplace_back(1 / first, std::exp((first - 1) * log_miss));
   return distribution;
@@ -77,21 +82,26 @@ struct Cycle {
     rest = others / (group + others);
   }
   // Returns P(from <= M < to).
-  [[nodiscard]] double mass(double from, double to) const { return -std::exp(from * log_stay) * std::expm1((to - from) * log_stay); }
+  [[nodiscard]] double mass(double from, double to) const {
+    return -std::exp(from * log_stay) * std::expm1((to - from) * log_stay);
+  }
 };
 
 // Collects factors of μ² and their masses. Factors are rounded up to a fine geometric grid.
 class FactorGrid {
  public:
   void add(double log_factor, double mass) {
-    const auto place = static_cast<std::size_t>(std::max(0.0, std::ceil((log_factor - lowest) / fine - 1e-9)));
+    const auto place =
+        static_cast<std::size_t>(std::max(0.0, std::ceil((log_factor - lowest) / fine - 1e-9)));
     if (place >= mass_.size()) mass_.resize(place + 1, 0);
     mass_[place] += mass;
   }
   [[nodiscard]] std::vector<std::pair<double, double>> factors() const {
     std::vector<std::pair<double, double>> result;
     for (std::size_t i = 0; i < mass_.size(); ++i) {
-      if (mass_[i] > 0) result.emplace_back(std::exp(lowest + static_cast<double>(i) * fine) * (1 + 1e-8), mass_[i]);
+      if (mass_[i] > 0)
+        result.emplace_back(std::exp(lowest + static_cast<double>(i) * fine) * (1 + 1e-8),
+                            mass_[i]);
     }
     return result;
   }
@@ -103,7 +113,8 @@ class FactorGrid {
 
 // Adds the factors j²/fewest_hops for J ~ Bin(trials, own), with `mass` in all. Returns the mass
 // that is left out.
-double add_exact_terms(const Cycle& cycle, double trials, double fewest_hops, double mass, FactorGrid& grid) {
+double add_exact_terms(const Cycle& cycle, double trials, double fewest_hops, double mass,
+                       FactorGrid& grid) {
   const double odds = cycle.own / cycle.rest;
   const double mode = std::min(trials, std::floor((trials + 1) * cycle.own));
   // Terms over the mode's probability, from the mode outwards. Negligible ones below the mode count
@@ -119,7 +130,8 @@ double add_exact_terms(const Cycle& cycle, double trials, double fewest_hops, do
   std::vector<double> above;
   double omitted = 0;
   for (double j = mode, term = 1; j < trials; ++j) {
-    const double ratio = (trials - j) / (j + 1) * odds;  // decreases in j, and is below 1 beyond the mode
+    const double ratio =
+        (trials - j) / (j + 1) * odds;  // decreases in j, and is below 1 beyond the mode
     term *= ratio;
     if (term < negligible) {
       omitted = ratio < 1 ? term / (1 - ratio) : 1;
@@ -141,7 +153,8 @@ double add_exact_terms(const Cycle& cycle, double trials, double fewest_hops, do
 
 // Adds the factors where J has too many values to list: by Bernstein's inequality
 // P(J >= mean + t) <= e^(-t²/(2(v + t/3))), in steps of t. Returns the mass that is left out.
-double add_bounded_terms(const Cycle& cycle, double trials, double fewest_hops, double mass, FactorGrid& grid) {
+double add_bounded_terms(const Cycle& cycle, double trials, double fewest_hops, double mass,
+                         FactorGrid& grid) {
   const double mean = trials * cycle.own;
   const double variance = mean * cycle.rest;
   const double step = (std::sqrt(variance) + 1) / 4;
@@ -221,17 +234,22 @@ std::shared_ptr<const WalkDistribution> walk_distribution(Part part, const WalkU
   static RecentCache<DistributionKey, WalkDistribution> cache;
   const DistributionKey key{part, users.all, users.colluders, users.group};
   if (auto known = cache.find(key)) return known;
-  const double meeting = static_cast<double>(users.colluders + users.group) / static_cast<double>(users.all);
-  auto distribution = std::make_shared<const WalkDistribution>(part == Part::gap ? gap_distribution(std::min(1.0, next_up(meeting))) : cycle_distribution(users));
+  const double meeting =
+      static_cast<double>(users.colluders + users.group) / static_cast<double>(users.all);
+  auto distribution = std::make_shared<const WalkDistribution>(
+      part == Part::gap ? gap_distribution(std::min(1.0, next_up(meeting)))
+                        : cycle_distribution(users));
   cache.insert(key, distribution);
   return distribution;
 }
 
 // Returns the mixture for one μ². A component below negligible_loss is raised to it.
-std::shared_ptr<const GaussianMixture> mixture_of(Part part, const Real& squared_mu, const WalkUsers& users) {
+std::shared_ptr<const GaussianMixture> mixture_of(Part part, const Real& squared_mu,
+                                                  const WalkUsers& users) {
   using Key = std::tuple<DistributionKey, double, double>;
   static RecentCache<Key, GaussianMixture> cache;
-  const Key key{{part, users.all, users.colluders, users.group}, squared_mu.lower(), squared_mu.upper()};
+  const Key key{
+      {part, users.all, users.colluders, users.group}, squared_mu.lower(), squared_mu.upper()};
   if (auto known = cache.find(key)) return known;
   const auto distribution = walk_distribution(part, users);
   const Real smallest = negligible_loss * negligible_loss;
@@ -239,20 +257,24 @@ std::shared_ptr<const GaussianMixture> mixture_of(Part part, const Real& squared
   components.reserve(distribution->factors.size());
   for (const auto& [factor, mass] : distribution->factors) {
     const Real one = squared_mu * Real(factor).widened(2 * unit * factor);
-    components.push_back({certainly_less(one, smallest) ? smallest : one, Real(mass).widened(relative_error * mass)});
+    components.push_back({certainly_less(one, smallest) ? smallest : one,
+                          Real(mass).widened(relative_error * mass)});
   }
-  const auto mixture = std::make_shared<const GaussianMixture>(GaussianMixture{coarsen_mixture(components, max_components), distribution->failure});
+  const auto mixture = std::make_shared<const GaussianMixture>(
+      GaussianMixture{coarsen_mixture(components, max_components), distribution->failure});
   cache.insert(key, mixture);
   return mixture;
 }
 
 }  // namespace
 
-std::shared_ptr<const GaussianMixture> walk_gap_mixture(const Real& squared_mu, const WalkUsers& users) {
+std::shared_ptr<const GaussianMixture> walk_gap_mixture(const Real& squared_mu,
+                                                        const WalkUsers& users) {
   return mixture_of(Part::gap, squared_mu, users);
 }
 
-std::shared_ptr<const GaussianMixture> walk_cycle_mixture(const Real& squared_mu, const WalkUsers& users) {
+std::shared_ptr<const GaussianMixture> walk_cycle_mixture(const Real& squared_mu,
+                                                          const WalkUsers& users) {
   return mixture_of(Part::cycle, squared_mu, users);
 }
 

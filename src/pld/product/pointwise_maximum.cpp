@@ -44,7 +44,9 @@ struct RoundedPiece {
   // Returns a bound on the relative error of the density.
   [[nodiscard]] double error_at(double loss) const {
     const double x = parameter.value;
-    const double size = noise == LossPiece::Noise::laplace ? loss + x : std::pow(loss / x + x / 2, 2) + loss + x * x;
+    const double size = noise == LossPiece::Noise::laplace
+                            ? loss + x
+                            : std::pow(loss / x + x / 2, 2) + loss + x * x;
     return share_error + (1 + size) * (parameter.relative + 8 * unit);
   }
   // Returns the log of a bound on |density| on the box of real parts from `low` to `high` and
@@ -61,13 +63,16 @@ struct RoundedPiece {
     const double x = parameter.value;
     double best = log_at(from) + power * from;
     if (noise == LossPiece::Noise::laplace) return std::max(best, log_at(to) + power * to);
-    const double top = std::clamp((power - 0.5) * x * x, from, to);  // where the log slope -ℓ/μ² - 1/2 + power is 0
+    const double top = std::clamp((power - 0.5) * x * x, from,
+                                  to);  // where the log slope -ℓ/μ² - 1/2 + power is 0
     return std::max(best, log_at(top) + power * top);
   }
   // Returns the log of a bound on E_Q[e^(power ℓ); ℓ > beyond] for an unbounded Gaussian piece.
   [[nodiscard]] double tail(double power, double beyond) const {
     const double x = parameter.value;
-    return log_share + power * (power - 1) * x * x / 2 + pld_detail::log_normal_tail(beyond / x + x / 2 - power * x) + 1e-12 * (1 + power * power * x * x);
+    return log_share + power * (power - 1) * x * x / 2 +
+           pld_detail::log_normal_tail(beyond / x + x / 2 - power * x) +
+           1e-12 * (1 + power * power * x * x);
   }
 };
 
@@ -79,25 +84,29 @@ struct RoundedAtom {
 
   explicit RoundedAtom(const Atom& atom) {
     loss = std::max(atom.loss.estimate(), 1e-300);
-    loss_error = std::max({atom.loss.upper() - loss, loss - atom.loss.lower(), 0.0}) + 2 * unit * loss;
+    loss_error =
+        std::max({atom.loss.upper() - loss, loss - atom.loss.lower(), 0.0}) + 2 * unit * loss;
     // the middle of the mass's bounds; if its lower bound is 0, its loss may be anything smaller,
     // too
     const double low = std::max(0.0, atom.mass.lower());
     const double high = std::max(atom.mass.upper(), 1e-300);
     const double middle = (low + high) / 2;
     log_mass = std::log(middle);
-    mass_error = (low > 0 ? 1 : 3) * (high - low) / (2 * middle) + 4 * unit * (1 + std::abs(log_mass));
+    mass_error =
+        (low > 0 ? 1 : 3) * (high - low) / (2 * middle) + 4 * unit * (1 + std::abs(log_mass));
   }
 };
 
 class PointwiseMaximumLogMgf : public LogMgf {
  public:
-  PointwiseMaximumLogMgf(const std::vector<RoundedPiece>& pieces, const std::vector<RoundedAtom>& atoms, Bound rest, double c)
+  PointwiseMaximumLogMgf(const std::vector<RoundedPiece>& pieces,
+                         const std::vector<RoundedAtom>& atoms, Bound rest, double c)
       : pieces_(pieces), atoms_(atoms), rest_(rest), c_(c) {
     double top = -infinity;
     for (const RoundedPiece& piece : pieces_) {
       const bool gaussian = piece.noise == LossPiece::Noise::gaussian;
-      top = std::max(top, piece.peak(c + 1) + std::log(gaussian ? piece.parameter.value : piece.to - piece.from));
+      top = std::max(top, piece.peak(c + 1) +
+                              std::log(gaussian ? piece.parameter.value : piece.to - piece.from));
       far_ = std::max(far_, gaussian ? min_turns / piece.parameter.value : 3 / piece.to);
     }
     for (const RoundedAtom& atom : atoms_) {
@@ -113,8 +122,11 @@ class PointwiseMaximumLogMgf : public LogMgf {
     sum_error_ = infinity;
     if (!(end < 1e9) || !std::isfinite(scale_)) return;
     sum_ = pld_detail::SymmetricSum(c_, scaled_, scale_);
-    for (const RoundedAtom& atom : atoms_) sum_.add(atom.loss, atom.log_mass, atom.mass_error + (2 + c_) * atom.loss_error, atom.loss_error);
-    const double target = std::log(tolerance) + scale_ - std::log(4.0 * static_cast<double>(pieces_.size() + 1));
+    for (const RoundedAtom& atom : atoms_)
+      sum_.add(atom.loss, atom.log_mass, atom.mass_error + (2 + c_) * atom.loss_error,
+               atom.loss_error);
+    const double target =
+        std::log(tolerance) + scale_ - std::log(4.0 * static_cast<double>(pieces_.size() + 1));
     double error = -infinity;
     for (const RoundedPiece& piece : pieces_) {
       double last = piece.to;
@@ -130,8 +142,12 @@ class PointwiseMaximumLogMgf : public LogMgf {
     }
     sum_error_ = std::exp(error - scale_);
   }
-  LogMgfValue at(double t) const override { return t <= far_ ? sum_.at(t, sum_error_) : from_ends(t); }
-  double work() const override { return static_cast<double>(40 * pieces_.size() + 2 * atoms_.size()); }  // the quadrature serves the first few nodes only
+  LogMgfValue at(double t) const override {
+    return t <= far_ ? sum_.at(t, sum_error_) : from_ends(t);
+  }
+  double work() const override {
+    return static_cast<double>(40 * pieces_.size() + 2 * atoms_.size());
+  }  // the quadrature serves the first few nodes only
   // The atoms do not decay. By one integration by parts, a piece is at most (ends + variation of
   // G)/τ with G the density times e^((c+1)ℓ) or e^(-cℓ). G has at most one peak, so that is at most
   // twice its maximum over τ.
@@ -145,15 +161,22 @@ class PointwiseMaximumLogMgf : public LogMgf {
       error_bound = std::max(error_bound, atom.mass_error + (c_ + 1) * atom.loss_error);
     }
     for (const RoundedPiece& piece : pieces_) {
-      const double far = std::isinf(piece.to) ? piece.from + (c_ + 2) * piece.parameter.value * piece.parameter.value : piece.to;
+      const double far = std::isinf(piece.to)
+                             ? piece.from + (c_ + 2) * piece.parameter.value * piece.parameter.value
+                             : piece.to;
       error_bound = std::max(error_bound, piece.error_at(far));
-      sum = log_sum(sum, std::log(2.0) - std::log(t) + log_sum(piece.peak(c_ + 1), piece.peak(-c_)));
+      sum =
+          log_sum(sum, std::log(2.0) - std::log(t) + log_sum(piece.peak(c_ + 1), piece.peak(-c_)));
     }
-    return std::min(all, sum + error_bound + 64 * unit * (4 + std::abs(sum) + static_cast<double>(atoms_.size() + pieces_.size())));
+    return std::min(
+        all,
+        sum + error_bound +
+            64 * unit * (4 + std::abs(sum) + static_cast<double>(atoms_.size() + pieces_.size())));
   }
 
  private:
-  static constexpr double min_turns = 14;  // of e^(itℓ) within μ: with more of them, a piece is evaluated from its ends
+  static constexpr double min_turns =
+      14;  // of e^(itℓ) within μ: with more of them, a piece is evaluated from its ends
   struct Integral {
     Complex value;
     double error;
@@ -171,11 +194,16 @@ class PointwiseMaximumLogMgf : public LogMgf {
       const double fall = std::exp(atom.log_mass - c_ * atom.loss - scale_);
       sum += Complex{(rise + fall) * std::cos(y), (rise - fall) * std::sin(y)};
       error +=
-          (rise + fall) * (atom.mass_error + (std::hypot(c_ + 1, t) + 1) * (atom.loss_error + 4 * unit * atom.loss) + 32 * unit * (1 + std::abs(scale_)));
+          (rise + fall) * (atom.mass_error +
+                           (std::hypot(c_ + 1, t) + 1) * (atom.loss_error + 4 * unit * atom.loss) +
+                           32 * unit * (1 + std::abs(scale_)));
     }
     for (const RoundedPiece& piece : pieces_) {
-      const Integral up = piece.noise == LossPiece::Noise::laplace ? laplace_ends(piece, c_ + 1, t) : gaussian_ends(piece, c_ + 1, t);
-      const Integral down = piece.noise == LossPiece::Noise::laplace ? laplace_ends(piece, -c_, t) : gaussian_ends(piece, -c_, t);
+      const Integral up = piece.noise == LossPiece::Noise::laplace
+                              ? laplace_ends(piece, c_ + 1, t)
+                              : gaussian_ends(piece, c_ + 1, t);
+      const Integral down = piece.noise == LossPiece::Noise::laplace ? laplace_ends(piece, -c_, t)
+                                                                     : gaussian_ends(piece, -c_, t);
       sum += up.value + Complex{down.value.re, -down.value.im};
       error += up.error + down.error;
     }
@@ -190,7 +218,9 @@ class PointwiseMaximumLogMgf : public LogMgf {
       const double size = std::exp(piece.log_at(loss) + power * loss - scale_);
       const Complex value = (size * Complex{std::cos(t * loss), std::sin(t * loss)}) / w;
       sum.value += (end > 0 ? 1 : -1) * value;
-      sum.error += abs(value) * (piece.error_at(loss) + unit * (64 + 4 * t * loss + 8 * std::abs(power) * loss + 8 * std::abs(scale_)));
+      sum.error += abs(value) *
+                   (piece.error_at(loss) +
+                    unit * (64 + 4 * t * loss + 8 * std::abs(power) * loss + 8 * std::abs(scale_)));
     }
     return sum;
   }
@@ -205,7 +235,8 @@ class PointwiseMaximumLogMgf : public LogMgf {
     const double m = piece.parameter.value;
     const double eta = 1 / (2 * m * m * t * t);
     const double connection = std::exp(-top + eta * top * top);
-    const double moment = power * (power - 1) * m * m / 2 + piece.log_share;  // log E_Q[e^(power ℓ)]
+    const double moment =
+        power * (power - 1) * m * m / 2 + piece.log_share;  // log E_Q[e^(power ℓ)]
     Integral sum{{0, 0}, 1.01 * connection * std::exp(moment - scale_)};
     for (const bool first : {true, false}) {
       const double loss = first ? piece.from : piece.to;
@@ -226,7 +257,8 @@ class PointwiseMaximumLogMgf : public LogMgf {
       const Complex value = size * (Complex{-std::sin(y), std::cos(y)} * series);
       sum.value += (first ? 1 : -1) * value;
       sum.error +=
-          size * (std::exp(eta * top * top) * last + 4 * connection + piece.error_at(loss) + 4 * piece.parameter.relative * (1 + std::abs(omega) / t) +
+          size * (std::exp(eta * top * top) * last + 4 * connection + piece.error_at(loss) +
+                  4 * piece.parameter.relative * (1 + std::abs(omega) / t) +
                   unit * (64 + 4 * y + 8 * std::abs(power) * loss + 8 * std::abs(scale_)));
     }
     return sum;
@@ -251,7 +283,8 @@ class PointwiseMaximumLogMgf : public LogMgf {
       for (std::size_t i = 0; i < gauss_points; ++i) {
         const double loss = low + half * (1 + rule.node[i]);
         if (!(loss > 0)) continue;
-        sum_.add(loss, std::log(half * rule.weight[i]) + piece.log_at(loss), piece.error_at(loss) + 16 * unit, 4 * unit * loss);
+        sum_.add(loss, std::log(half * rule.weight[i]) + piece.log_at(loss),
+                 piece.error_at(loss) + 16 * unit, 4 * unit * loss);
       }
       if (sum_.size() > 50000) return infinity;
       if (last - low - 2 * half < 1e-13 * last) break;
@@ -261,7 +294,8 @@ class PointwiseMaximumLogMgf : public LogMgf {
   }
   // Returns the log of a bound on the quadrature error of one panel, from a bound on the integrand
   // on the box around a Bernstein ellipse; the best of several ellipses.
-  [[nodiscard]] double panel_error(const RoundedPiece& piece, double centre, double half, double top) const {
+  [[nodiscard]] double panel_error(const RoundedPiece& piece, double centre, double half,
+                                   double top) const {
     double best = infinity;
     for (const double rho : {1.3, 2.0, 3.0, 4.5, 7.0, 12.0}) {
       const Ellipse region = ellipse(half, rho);
@@ -269,7 +303,9 @@ class PointwiseMaximumLogMgf : public LogMgf {
       const double low = centre - region.reach;
       const double powers = log_sum((c_ + 1) * high, -c_ * low) + top * region.height;
       const double whole = log_sum(powers, log_sum(0, high));
-      best = std::min(best, log_gauss_error(half, rho, whole + piece.log_bound_on_box(low, high, region.height)));
+      best = std::min(
+          best,
+          log_gauss_error(half, rho, whole + piece.log_bound_on_box(low, high, region.height)));
     }
     return best;
   }
@@ -287,7 +323,8 @@ class PointwiseMaximumLogMgf : public LogMgf {
 
 class PointwiseMaximumLoss : public PrivacyLoss {
  public:
-  PointwiseMaximumLoss(const std::vector<LossPiece>& pieces, const std::vector<Atom>& atoms, const Real& rest)
+  PointwiseMaximumLoss(const std::vector<LossPiece>& pieces, const std::vector<Atom>& atoms,
+                       const Real& rest)
       : rest_{std::max(0.0, rest.lower()), std::clamp(rest.upper(), 0.0, 1.0)} {
     for (const LossPiece& piece : pieces) {
       pieces_.emplace_back(piece);
@@ -300,7 +337,9 @@ class PointwiseMaximumLoss : public PrivacyLoss {
       spread_ = std::max(spread_, atom.loss.estimate() / 2);
     }
   }
-  std::unique_ptr<LogMgf> log_mgf(double c) const override { return std::make_unique<PointwiseMaximumLogMgf>(pieces_, atoms_, rest_, c); }
+  std::unique_ptr<LogMgf> log_mgf(double c) const override {
+    return std::make_unique<PointwiseMaximumLogMgf>(pieces_, atoms_, rest_, c);
+  }
   double max_loss() const override { return max_loss_; }
   double standard_deviation() const override { return spread_; }
 
@@ -314,7 +353,8 @@ class PointwiseMaximumLoss : public PrivacyLoss {
 
 }  // namespace
 
-PrivacyLossPtr pointwise_maximum_loss(const std::vector<LossPiece>& pieces, const std::vector<Atom>& atoms, const Real& rest) {
+PrivacyLossPtr pointwise_maximum_loss(const std::vector<LossPiece>& pieces,
+                                      const std::vector<Atom>& atoms, const Real& rest) {
   return std::make_shared<PointwiseMaximumLoss>(pieces, atoms, rest);
 }
 

@@ -49,7 +49,8 @@ double approximate_minimiser(double start, const std::function<double(double)>& 
 // Returns an estimate of the standard deviation of the composed loss.
 double spread_of(const std::vector<LossStep>& steps) {
   double square = 0;
-  for (const LossStep& step : steps) square += step.count * step.loss->standard_deviation() * step.loss->standard_deviation();
+  for (const LossStep& step : steps)
+    square += step.count * step.loss->standard_deviation() * step.loss->standard_deviation();
   return std::sqrt(square);
 }
 
@@ -65,7 +66,8 @@ double max_loss_of(const std::vector<LossStep>& steps) {
 }
 
 double bounded_abscissa(const std::vector<LossStep>& steps, double c) {
-  for (int turn = 0; turn < 40 && c > min_c && !std::isfinite(cumulant_above(steps, c)); ++turn) c /= 2;
+  for (int turn = 0; turn < 40 && c > min_c && !std::isfinite(cumulant_above(steps, c)); ++turn)
+    c /= 2;
   return c;
 }
 
@@ -81,16 +83,20 @@ double saddle_point(const std::vector<LossStep>& steps, double epsilon) {
 
 double renyi_abscissa(const std::vector<LossStep>& steps, double log_delta) {
   const double pole = 0.9 * pole_of(steps);  // M is steep near its pole
-  const double start = std::clamp(std::sqrt(1 - 2 * log_delta) / std::max(spread_of(steps), 1e-300), 1e-5, std::min(1e11, pole / 2));
+  const double start = std::clamp(std::sqrt(1 - 2 * log_delta) / std::max(spread_of(steps), 1e-300),
+                                  1e-5, std::min(1e11, pole / 2));
   return approximate_minimiser(start, [&](double c) {
     if (c >= pole || c > max_c || c < min_c) return infinity;
     return (cumulant(steps, c) - log_delta + chernoff_factor(c)) / c;
   });
 }
 
-std::optional<double> saddle_point_estimate(const std::vector<LossStep>& steps, double c, double epsilon) {
+std::optional<double> saddle_point_estimate(const std::vector<LossStep>& steps, double c,
+                                            double epsilon) {
   // log of the integrand on the real axis; its curvature at c gives the width of the peak
-  const auto height = [&](double x) { return cumulant(steps, x) - x * epsilon - std::log(x) - std::log1p(x); };
+  const auto height = [&](double x) {
+    return cumulant(steps, x) - x * epsilon - std::log(x) - std::log1p(x);
+  };
   const double top = height(c);
   if (!std::isfinite(top)) return std::nullopt;
   const double d = 0.1 * c;

@@ -21,6 +21,7 @@ double saddle_point(const std::vector<LossStep>& steps, double epsilon);
 double renyi_abscissa(const std::vector<LossStep>& steps, double log_delta);
 /// Returns an estimate of log δ(ε), by the Gaussian integral through the saddle point c; nullopt if
 /// the integrand is not finite there.
-std::optional<double> saddle_point_estimate(const std::vector<LossStep>& steps, double c, double epsilon);
+std::optional<double> saddle_point_estimate(const std::vector<LossStep>& steps, double c,
+                                            double epsilon);
 
 }  // namespace sotto::pld_detail

@@ -57,7 +57,8 @@ double cumulant_above(const std::vector<LossStep>& steps, double c) {
     spend(100);
     sum += step.count * upper_log_mgf(step.loss->log_mgf(c)->at(0));
   }
-  return std::isnan(sum) ? infinity : sum + 8 * unit * static_cast<double>(steps.size()) * std::abs(sum);
+  return std::isnan(sum) ? infinity
+                         : sum + 8 * unit * static_cast<double>(steps.size()) * std::abs(sum);
 }
 
 double pole_of(const std::vector<LossStep>& steps) {
@@ -71,8 +72,9 @@ double chernoff_factor(double c) {
   return -log - c * std::log1p(1 / c) + 8 * unit * (2 + log);
 }
 
-InversionIntegral::InversionIntegral(const std::vector<LossStep>& steps, double c, double epsilon, double log_delta, double tolerance,
-                                     double smoothing, double work)
+InversionIntegral::InversionIntegral(const std::vector<LossStep>& steps, double c, double epsilon,
+                                     double log_delta, double tolerance, double smoothing,
+                                     double work)
     : c_(c), smoothing_(smoothing), work_(work) {
   std::vector<LossStep> all = steps;
   if (smoothing > 0) all.push_back({gaussian_loss(smoothing * smoothing), 1});
@@ -96,10 +98,11 @@ Bound InversionIntegral::delta(double epsilon) const {
   const double window = 2 * pi / step_;
   const double left = 1 / std::expm1(c_ * window * (1 - 8 * unit));
   const double ratio = (right_.c - c_) * window;
-  const double right = std::isinf(right_.c) ? 0
-                                            : std::exp(right_.cumulant - right_.c * epsilon + right_.log_factor +
-                                                       8 * unit * (std::abs(right_.cumulant) + right_.c * epsilon)) /
-                                                  std::expm1(ratio * (1 - 8 * unit));
+  const double right = std::isinf(right_.c)
+                           ? 0
+                           : std::exp(right_.cumulant - right_.c * epsilon + right_.log_factor +
+                                      8 * unit * (std::abs(right_.cumulant) + right_.c * epsilon)) /
+                                 std::expm1(ratio * (1 - 8 * unit));
   const double alias = left + right;
 
   const double smoothing_excess = sum.smoothing_excess * scale * (1 + 2 * error_bound);
@@ -112,7 +115,8 @@ Bound InversionIntegral::delta(double epsilon) const {
 // Chooses the scale, the step and the truncation point, prepares the factors, and evaluates the
 // nodes. Leaves nodes_ empty, which is failure, if one of these is impossible or takes too much
 // work.
-void InversionIntegral::build(const std::vector<LossStep>& steps, double epsilon, double log_delta, double tolerance) {
+void InversionIntegral::build(const std::vector<LossStep>& steps, double epsilon, double log_delta,
+                              double tolerance) {
   double count = 0;
   for (const Factor& factor : factors_) {
     scale_ += factor.count * factor.log_mgf->at(0).log.re;
@@ -132,17 +136,22 @@ void InversionIntegral::build(const std::vector<LossStep>& steps, double epsilon
   for (const Factor& factor : factors_) {
     factor.log_mgf->prepare(top, inner_tolerance);
     work += factor.log_mgf->work();
-    if (std::isinf(factor.log_mgf->at(top).log.re)) return;  // this loss cannot be evaluated as far out as `top`
+    if (std::isinf(factor.log_mgf->at(top).log.re))
+      return;  // this loss cannot be evaluated as far out as `top`
   }
   // With many factors most nodes are negligible before all are evaluated; a single costly one is
   // not.
-  if (work * static_cast<double>(*intervals) > work_ && (factors_.size() < 8 || static_cast<double>(*intervals) > 1e5)) return;
-  evaluate(*intervals, target - scale_ - 5 - std::log(static_cast<double>(*intervals) + 1) + 2 * std::min(0.0, std::log(c_)));
+  if (work * static_cast<double>(*intervals) > work_ &&
+      (factors_.size() < 8 || static_cast<double>(*intervals) > 1e5))
+    return;
+  evaluate(*intervals, target - scale_ - 5 - std::log(static_cast<double>(*intervals) + 1) +
+                           2 * std::min(0.0, std::log(c_)));
 }
 
 // Chooses the largest step for which the aliasing on either side is below e^log_tolerance, and the
 // abscissa c' that bounds the aliasing from above. Returns false if there is none.
-bool InversionIntegral::choose_step(const std::vector<LossStep>& steps, double epsilon, double log_tolerance) {
+bool InversionIntegral::choose_step(const std::vector<LossStep>& steps, double epsilon,
+                                    double log_tolerance) {
   step_ = 2 * pi * c_ / std::max(1.0, -log_tolerance);
   const double pole_ratio = pole_of(steps) / c_;  // c' < c * pole_ratio
   // the step at which the aliasing by Chernoff's bound at c' is below the tolerance
@@ -154,11 +163,13 @@ bool InversionIntegral::choose_step(const std::vector<LossStep>& steps, double e
   // candidates for c', judged by estimates ...
   std::vector<std::pair<double, double>> candidates;  // the allowed step, c'
   for (const double times : {1.6, 1.25, 1.1, 1.04, 1.015, 2.5}) {
-    const double far = c_ * (times < pole_ratio ? times : 1 + 0.95 * (pole_ratio - 1) * (times - 1) / 1.5);
+    const double far =
+        c_ * (times < pole_ratio ? times : 1 + 0.95 * (pole_ratio - 1) * (times - 1) / 1.5);
     candidates.emplace_back(allowed(far, cumulant(steps, far)), far);
     if (candidates.back().first >= step_) break;
   }
-  std::stable_sort(candidates.begin(), candidates.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::stable_sort(candidates.begin(), candidates.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
 
   // ... and the best of them that has a finite upper bound
   for (const auto& [about, far] : candidates) {
@@ -173,15 +184,19 @@ bool InversionIntegral::choose_step(const std::vector<LossStep>& steps, double e
 
 // Returns the number of steps after which the rest of the integral is below e^target at ε = 0, and
 // sets log_truncation_; nullopt if that takes too many nodes.
-std::optional<std::size_t> InversionIntegral::choose_truncation(const std::vector<LossStep>& steps, double tolerance, double target,
+std::optional<std::size_t> InversionIntegral::choose_truncation(const std::vector<LossStep>& steps,
+                                                                double tolerance, double target,
                                                                 double inner_tolerance) {
   double last = 0;
   const Extent reach = lattice_ ? Extent::half_period : Extent::everywhere;
   const double half_period = lattice_ ? pi / lattice_->spacing : infinity;
   // without smoothing or a lattice, M decays soon or not at all
-  const double farthest = std::min(static_cast<double>(max_nodes), (smoothing_ > 0 || lattice_ ? 0.04 : 0.01) * work_) * step_;
+  const double farthest =
+      std::min(static_cast<double>(max_nodes), (smoothing_ > 0 || lattice_ ? 0.04 : 0.01) * work_) *
+      step_;
   const double variance = second_difference(steps);
-  const double first = std::sqrt(2 * (3 - std::log(tolerance)) / variance);  // where a normal loss would suffice
+  const double first =
+      std::sqrt(2 * (3 - std::log(tolerance)) / variance);  // where a normal loss would suffice
   for (double t = first;; t *= 1.5) {
     if (t >= half_period) {
       last = half_period;
@@ -197,16 +212,19 @@ std::optional<std::size_t> InversionIntegral::choose_truncation(const std::vecto
 
   double bridged = -infinity;
   if (smoothing_ == 0 && last > 2 * first && last > 100 * step_) {
-    if (const double start = bridge(steps, first, last, target, inner_tolerance); start < 0.7 * last) {
+    if (const double start = bridge(steps, first, last, target, inner_tolerance);
+        start < 0.7 * last) {
       bridged = target;
       last = start;
     }
   }
   const auto intervals = static_cast<std::size_t>(std::ceil(last / step_));
   // after a bridge: the nodes up to the old truncation point, and those beyond it, e^target each
-  log_truncation_ = (std::isinf(bridged) ? log_truncation_error(static_cast<double>(intervals) * step_, Extent::everywhere)
-                                         : bridged + std::log(2.0)) -
-                    scale_;
+  log_truncation_ =
+      (std::isinf(bridged)
+           ? log_truncation_error(static_cast<double>(intervals) * step_, Extent::everywhere)
+           : bridged + std::log(2.0)) -
+      scale_;
   return intervals;
 }
 
@@ -221,8 +239,10 @@ std::optional<std::size_t> InversionIntegral::truncate_period(double last) {
   if (wanted_nodes > static_cast<double>(max_nodes)) return std::nullopt;
   const auto intervals = static_cast<std::size_t>(wanted_nodes);
   whole_period_ = wanted_nodes == period / 2;
-  log_truncation_ =
-      whole_period_ ? -infinity : log_truncation_error(static_cast<double>(intervals) * step_, Extent::half_period) - scale_;
+  log_truncation_ = whole_period_ ? -infinity
+                                  : log_truncation_error(static_cast<double>(intervals) * step_,
+                                                         Extent::half_period) -
+                                        scale_;
   return intervals;
 }
 
@@ -231,14 +251,17 @@ void InversionIntegral::evaluate(std::size_t intervals, double negligible) {
   // Σ k log M(c) over the factors from the i-th on, from above
   std::vector<double> later_factors(factors_.size() + 1, 0);
   for (std::size_t i = factors_.size(); i-- > 0;) {
-    later_factors[i] = later_factors[i + 1] + factors_[i].count * upper_log_mgf(factors_[i].log_mgf->at(0));
+    later_factors[i] =
+        later_factors[i + 1] + factors_[i].count * upper_log_mgf(factors_[i].log_mgf->at(0));
   }
   nodes_.reserve(intervals + 1);
-  for (std::size_t n = 0; n <= intervals; ++n) add_node(static_cast<double>(n) * step_, negligible, later_factors);
+  for (std::size_t n = 0; n <= intervals; ++n)
+    add_node(static_cast<double>(n) * step_, negligible, later_factors);
   if (std::isnan(nodes_.front().value.re)) nodes_.clear();
 }
 
-void InversionIntegral::add_node(double t, double negligible, const std::vector<double>& later_factors) {
+void InversionIntegral::add_node(double t, double negligible,
+                                 const std::vector<double>& later_factors) {
   spend(100);
   // the sum of all log M; it stops early where the node is negligible, and then bounds |M|
   Complex log{-scale_, 0};
@@ -273,7 +296,8 @@ void InversionIntegral::add_node(double t, double negligible, const std::vector<
   } else {
     const double size = std::exp(log.re);
     const Complex value = lattice_ ? exp(log) : exp(log) / (s * Complex{c_ + 1, t});
-    nodes_.push_back({t, value, size * kernel * (std::expm1(error) + 64 * unit), size * (1 + 2 * error)});
+    nodes_.push_back(
+        {t, value, size * kernel * (std::expm1(error) + 64 * unit), size * (1 + 2 * error)});
   }
 }
 
@@ -294,14 +318,16 @@ double InversionIntegral::log_truncation_error(double t, Extent reach) const {
 // long before. Between, M is evaluated here and there: from t to t + d, |M| grows by at most d
 // times its growth rate, a bound on E_P[|L| e^(cL)]. Returns the t from which on all nodes up to
 // `last` together are below e^target at ε = 0; `last` itself if there is no smaller one.
-double InversionIntegral::bridge(const std::vector<LossStep>& steps, double first, double last, double target, double inner_tolerance) const {
+double InversionIntegral::bridge(const std::vector<LossStep>& steps, double first, double last,
+                                 double target, double inner_tolerance) const {
   const std::vector<double> rates = growth_rates(steps);
   if (rates.empty()) return last;
   for (const Factor& factor : factors_) factor.log_mgf->prepare(last, inner_tolerance);
   // log of |M| at a distance of at most d from a point at which its factors have these sizes
   const auto log_size_within = [&](const std::vector<double>& sizes, double d) {
     double sum = 0;
-    for (std::size_t i = 0; i < factors_.size(); ++i) sum += factors_[i].count * std::log(sizes[i] + d * rates[i]);
+    for (std::size_t i = 0; i < factors_.size(); ++i)
+      sum += factors_[i].count * std::log(sizes[i] + d * rates[i]);
     return sum + 64 * unit * std::abs(sum) * static_cast<double>(factors_.size());
   };
 
@@ -311,7 +337,8 @@ double InversionIntegral::bridge(const std::vector<LossStep>& steps, double firs
   for (int evaluations = 0; evaluations < 400 && t < last; ++evaluations) {
     for (std::size_t i = 0; i < factors_.size(); ++i) {
       const LogMgfValue one = factors_[i].log_mgf->at(t);
-      sizes[i] = std::exp(std::isinf(one.error) ? one.log.re : one.log.re + one.error) * (1 + 8 * unit);
+      sizes[i] =
+          std::exp(std::isinf(one.error) ? one.log.re : one.log.re + one.error) * (1 + 8 * unit);
     }
     // if |M| were this large on all nodes from `start` on, they would sum to e^target
     const double allowed = target + std::log(pi * start);
@@ -340,7 +367,8 @@ std::vector<double> InversionIntegral::growth_rates(const std::vector<LossStep>&
       return Bound{std::expm1(value.log.re - value.error), std::expm1(value.log.re + value.error)};
     };
     const Bound here = excess_at(c_);
-    const double second = (excess_at(c_ + h).upper + excess_at(c_ - h).upper - 2 * here.lower) / (h * h);
+    const double second =
+        (excess_at(c_ + h).upper + excess_at(c_ - h).upper - 2 * here.lower) / (h * h);
     const double rate = std::sqrt((1 + here.upper) * second) * (1 + 64 * unit) + 1e-150;
     if (!std::isfinite(rate)) return {};
     rates.push_back(rate);
@@ -394,10 +422,13 @@ InversionIntegral::Sum InversionIntegral::sum_on_line(double epsilon) const {
   if (smoothing_ > 0) {
     // the excess's integrand lacks 1/(s(s+1)): beyond t it is bounded by its Gaussian factor
     const double t = nodes_.back().t;
-    const double excess_truncation = std::exp(log_truncation_ + std::log(pi * t)) * (1 / (smoothing_ * smoothing_ * t) / pi + h);
-    smoothing_excess = excess_factor * (h * (excess.value() + excess_error) + excess_truncation) * (1 + 64 * unit);
+    const double excess_truncation =
+        std::exp(log_truncation_ + std::log(pi * t)) * (1 / (smoothing_ * smoothing_ * t) / pi + h);
+    smoothing_excess =
+        excess_factor * (h * (excess.value() + excess_error) + excess_truncation) * (1 + 64 * unit);
   }
-  return {sum, h * error * (1 + 16 * unit) + truncation + std::abs(sum) * 8 * unit, std::max(0.0, smoothing_excess)};
+  return {sum, h * error * (1 + 16 * unit) + truncation + std::abs(sum) * 8 * unit,
+          std::max(0.0, smoothing_excess)};
 }
 
 // The sum over one period of a lattice of spacing d. With v the distance from ε to the first
@@ -411,7 +442,8 @@ InversionIntegral::Sum InversionIntegral::sum_on_period(double epsilon) const {
   const double v = std::clamp(start + index * d - epsilon, 0.0, d);
   // The lattice is off by at most e, so ε is uncertain by e; on (ε - e, ε) δ falls at a rate of at
   // most P(L > ε - e) <= e^(scale - c(ε - e)).
-  const double loss_error = 16 * unit * (std::abs(start) + std::abs(epsilon) + d) + lattice_->relative * (epsilon + d) + lattice_->absolute * count_;
+  const double loss_error = 16 * unit * (std::abs(start) + std::abs(epsilon) + d) +
+                            lattice_->relative * (epsilon + d) + lattice_->absolute * count_;
   const auto one_minus_exp = [](Complex z) { return Complex{0, 0} - (exp_excess(z) + z); };
   double value = 0;
   double error = 0;
@@ -419,19 +451,23 @@ InversionIntegral::Sum InversionIntegral::sum_on_period(double epsilon) const {
   for (std::size_t n = 0; n < nodes_.size(); ++n) {
     const Node& node = nodes_[n];
     const double share = n == 0 || (whole_period_ && n + 1 == nodes_.size()) ? 0.5 : 1;
-    const Complex first = exp(Complex{-c_ * v, -node.t * v}) / one_minus_exp({-c_ * d, -node.t * d});
-    const Complex second = exp(Complex{-(c_ + 1) * v, -node.t * v}) / one_minus_exp({-(c_ + 1) * d, -node.t * d});
+    const Complex first =
+        exp(Complex{-c_ * v, -node.t * v}) / one_minus_exp({-c_ * d, -node.t * d});
+    const Complex second =
+        exp(Complex{-(c_ + 1) * v, -node.t * v}) / one_minus_exp({-(c_ + 1) * d, -node.t * d});
     const Complex kernel = first - second;
     const double size = abs(first) + abs(second);
     const Complex turned = node.value * kernel * exp(Complex{0, -node.t * epsilon});
     value += share * turned.re;
-    error += share * (node.error * size + node.magnitude * size * (128 + 8 * node.t * (epsilon + d)) * unit);
+    error += share * (node.error * size +
+                      node.magnitude * size * (128 + 8 * node.t * (epsilon + d)) * unit);
     total += std::abs(turned.re);
   }
   error += 4 * unit * total * static_cast<double>(nodes_.size());
   const double h = step_ * d / pi;
   const double truncation = whole_period_ ? 0 : std::exp(log_truncation_) * 2;
-  return {h * value, h * error * (1 + 16 * unit) + truncation + loss_error * std::exp(c_ * loss_error), 0};
+  return {h * value,
+          h * error * (1 + 16 * unit) + truncation + loss_error * std::exp(c_ * loss_error), 0};
 }
 
 }  // namespace sotto::pld_detail

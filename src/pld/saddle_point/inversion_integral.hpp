@@ -30,7 +30,8 @@ class InversionIntegral {
   /// Evaluates the nodes for `epsilon`. `log_delta` is an estimate of log δ(ε), `tolerance` the
   /// relative error of δ that is aimed at, `smoothing` the parameter μ of a Gaussian step that is
   /// added (0: none), and `work` the number of terms that may be summed. Throws OutOfWork.
-  InversionIntegral(const std::vector<LossStep>& steps, double c, double epsilon, double log_delta, double tolerance, double smoothing, double work);
+  InversionIntegral(const std::vector<LossStep>& steps, double c, double epsilon, double log_delta,
+                    double tolerance, double smoothing, double work);
   /// Returns true if the integral needs more work, or M could not be bounded: delta() is then [0,
   /// 1].
   [[nodiscard]] bool failed() const { return nodes_.empty(); }
@@ -64,14 +65,17 @@ class InversionIntegral {
     double log_factor = 0;  // log κ(c')
   };
 
-  void build(const std::vector<LossStep>& steps, double epsilon, double log_delta, double tolerance);
+  void build(const std::vector<LossStep>& steps, double epsilon, double log_delta,
+             double tolerance);
   bool choose_step(const std::vector<LossStep>& steps, double epsilon, double log_tolerance);
-  std::optional<std::size_t> choose_truncation(const std::vector<LossStep>& steps, double tolerance, double target, double inner_tolerance);
+  std::optional<std::size_t> choose_truncation(const std::vector<LossStep>& steps, double tolerance,
+                                               double target, double inner_tolerance);
   std::optional<std::size_t> truncate_period(double last);
   void evaluate(std::size_t intervals, double negligible);
   void add_node(double t, double negligible, const std::vector<double>& later_factors);
   [[nodiscard]] double log_truncation_error(double t, Extent reach) const;
-  [[nodiscard]] double bridge(const std::vector<LossStep>& steps, double first, double last, double target, double inner_tolerance) const;
+  [[nodiscard]] double bridge(const std::vector<LossStep>& steps, double first, double last,
+                              double target, double inner_tolerance) const;
   [[nodiscard]] std::vector<double> growth_rates(const std::vector<LossStep>& steps) const;
   [[nodiscard]] double second_difference(const std::vector<LossStep>& steps) const;
   [[nodiscard]] Sum sum_on_line(double epsilon) const;

@@ -25,7 +25,9 @@ struct Kind {
 using Key = std::tuple<std::type_index, long, long>;
 
 Key key_of(const PrivacyLoss& loss, const SampledFamily& step, double width) {
-  const auto cell = [width](const Real& x) { return std::lround(std::floor(std::log(x.estimate()) / width)); };
+  const auto cell = [width](const Real& x) {
+    return std::lround(std::floor(std::log(x.estimate()) / width));
+  };
   return {std::type_index(typeid(loss)), cell(step.size), cell(step.rate)};
 }
 
@@ -47,7 +49,8 @@ std::optional<MergedSteps> merge_kinds(const std::vector<LossStep>& steps, std::
     spend(200 * static_cast<double>(sampled.size()));
     std::map<Key, Kind> kinds;
     for (const auto& [step, one] : sampled) {
-      const auto [entry, is_new] = kinds.try_emplace(key_of(*step.loss, one, width), Kind{one, one.size, one.size, one.rate, one.rate, 0});
+      const auto [entry, is_new] = kinds.try_emplace(
+          key_of(*step.loss, one, width), Kind{one, one.size, one.size, one.rate, one.rate, 0});
       Kind& kind = entry->second;
       kind.count += step.count;
       if (kinds.size() > max_kinds) break;

@@ -41,7 +41,8 @@ inline ReducedWave reduced_wave(double y) {
 }
 
 /// Returns Σ_j weight_j ((cos y_j - 1) + i (sin y_j - y_j)) with y_j = t u_j.
-inline Complex reduced_wave_sum(const std::vector<double>& weight, const std::vector<double>& u, double t) {
+inline Complex reduced_wave_sum(const std::vector<double>& weight, const std::vector<double>& u,
+                                double t) {
   Complex sum{0, 0};
   for (std::size_t j = 0; j < u.size(); ++j) {
     const ReducedWave one = reduced_wave(t * u[j]);

@@ -30,7 +30,8 @@ inline SampledLoss log_ratio(RoundedDouble q, double loss, double loss_error) {
   const double x = q.value * rise;
   const double r = 1 + x;
   const double u = std::log1p(x);
-  return {u, q.value * (1 + rise) / r * loss_error + std::abs(x) / r * (q.relative + 8 * unit) + 4 * unit * std::abs(u)};
+  return {u, q.value * (1 + rise) / r * loss_error + std::abs(x) / r * (q.relative + 8 * unit) +
+                 4 * unit * std::abs(u)};
 }
 
 /// A Poisson sum is E_Q[r^β] over points u = log r with masses under Q, for a fixed real part p of
@@ -57,10 +58,12 @@ class PoissonSum {
     // with y = tu: e^(βu) - 1 - βu
     //   = [e^(pu) - 1 - pu] + e^(pu) (cos y - 1) + i [e^(pu) (sin y - y) + (e^(pu) - 1) y]
     const double tilt = power_ * point.u;
-    const double excess = std::abs(tilt) < 0.5 ? mass * exp_excess(tilt) : weight - mass * (1 + tilt);
+    const double excess =
+        std::abs(tilt) < 0.5 ? mass * exp_excess(tilt) : weight - mass * (1 + tilt);
     real_excess_ += excess;
     imaginary_slope_ += (excess + mass * tilt) * point.u;
-    const double plain = std::exp(log_mass + point.u);  // mass e^u, which may be large where e^(pu) is small
+    const double plain =
+        std::exp(log_mass + point.u);  // mass e^u, which may be large where e^(pu) is small
     base_excess_ += point.u < 0.5 ? mass * exp_excess(point.u) : plain - mass * (1 + point.u);
     const double size = std::abs(point.u);
     const double height = std::max({weight, mass, plain});
@@ -70,7 +73,8 @@ class PoissonSum {
   /// Completes the sum after the last point.
   void finish() {
     spend(100 * static_cast<double>(u_.size()));  // on all additions
-    const double sum_rounding = 2 * unit * static_cast<double>(u_.size());  // relative to the sum of the terms' sizes
+    const double sum_rounding =
+        2 * unit * static_cast<double>(u_.size());  // relative to the sum of the terms' sizes
     if (!scaled_) {
       rounding_ += sum_rounding * total_;
       return;
@@ -112,7 +116,8 @@ class PoissonSum {
       return log_of_scaled(sum, scale_, omitted + error_ + size * error_per_beta_);
     }
     const Complex waves = reduced_wave_sum(weight_, u_, t);
-    const Complex excess{real_excess_ + waves.re - power_ * base_excess_, t * imaginary_slope_ + waves.im - t * base_excess_};
+    const Complex excess{real_excess_ + waves.re - power_ * base_excess_,
+                         t * imaginary_slope_ + waves.im - t * base_excess_};
     return log_of_excess(excess, omitted + (size * size + size) * rounding_);
   }
 
@@ -133,8 +138,12 @@ class PoissonSum {
 };
 
 /// Returns Re β for Re s = c.
-inline double power_of(Direction direction, double c) { return direction == Direction::remove ? c + 1 : -c; }
+inline double power_of(Direction direction, double c) {
+  return direction == Direction::remove ? c + 1 : -c;
+}
 /// Returns Im β for Im s = t.
-inline double imaginary_of(Direction direction, double t) { return direction == Direction::remove ? t : -t; }
+inline double imaginary_of(Direction direction, double t) {
+  return direction == Direction::remove ? t : -t;
+}
 
 }  // namespace sotto::pld_detail

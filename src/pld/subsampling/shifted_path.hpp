@@ -20,7 +20,9 @@ class ShiftedPath {
   ShiftedPath() = default;
   /// For Re β = power. `bound` is an upper bound on the log of the mean of |r|^power on the lines
   /// from Im ℓ = 0 to 2a, and `scale` an estimate of log M(c), to which the tolerance is relative.
-  ShiftedPath(RoundedDouble mu, RoundedDouble q, double power, double bound, double scale, double tolerance) : mu_(mu), q_(q), scale_(scale) {
+  ShiftedPath(RoundedDouble mu, RoundedDouble q, double power, double bound, double scale,
+              double tolerance)
+      : mu_(mu), q_(q), scale_(scale) {
     const double m = mu.value;
     const double a = std::min(power > 0 ? 1.3 : 0.75, 3 * m);
     const Range range = choose_range(a, power, bound, std::log(tolerance) - 2);
@@ -38,7 +40,8 @@ class ShiftedPath {
       }
       add_point(z, a, rotation, power, range.step);
     }
-    error_ += 2 * unit * static_cast<double>(points_.size()) * total_;  // the rounding of a sum over all points
+    error_ += 2 * unit * static_cast<double>(points_.size()) *
+              total_;  // the rounding of a sum over all points
   }
   [[nodiscard]] std::size_t size() const { return points_.size(); }
 
@@ -72,10 +75,12 @@ class ShiftedPath {
   };
 
   // Chooses the step by the rule's error, and the range by the tails that it truncates.
-  [[nodiscard]] Range choose_range(double a, double power, double bound, double log_tolerance) const {
+  [[nodiscard]] Range choose_range(double a, double power, double bound,
+                                   double log_tolerance) const {
     const double m = mu_.value;
     const double rate = q_.value;
-    const double lift = a * a / (2 * m * m);  // log of the factor by which the normal weight grows on Im ℓ = a
+    const double lift =
+        a * a / (2 * m * m);  // log of the factor by which the normal weight grows on Im ℓ = a
     // the integrand is analytic for 0 <= Im ℓ <= 2a, where its mean size is at most e^((2a)²/(2μ²))
     // e^bound
     const double level = 4 * lift + bound - scale_;
@@ -85,14 +90,18 @@ class ShiftedPath {
     const auto right_level = [&](double z) {
       // for power < 0, |r|^power is above 1 only for ℓ < 1: above that Re r >= 1, since e cos(a) >
       // 1
-      if (power < 0) return lift + (m * z - m * m / 2 < 1 ? power * std::log1p(-rate) : 0) + log_normal_tail(z) - scale_;
-      const double far = power * std::log(rate) + (power - 1) * power * m * m / 2 + log_normal_tail(z - power * m);
+      if (power < 0)
+        return lift + (m * z - m * m / 2 < 1 ? power * std::log1p(-rate) : 0) + log_normal_tail(z) -
+               scale_;
+      const double far =
+          power * std::log(rate) + (power - 1) * power * m * m / 2 + log_normal_tail(z - power * m);
       return lift + power * std::log(2.0) + log_sum(log_normal_tail(z), far) - scale_;
     };
     double right = 4;
     while (right_level(right) > log_tolerance && right < 1e4) right += 1;
-    const double omitted =
-        std::exp(std::log(2.1) + level - 2 * pi * a / (m * step)) + std::exp(left_level + log_normal_tail(left)) + std::exp(right_level(right));
+    const double omitted = std::exp(std::log(2.1) + level - 2 * pi * a / (m * step)) +
+                           std::exp(left_level + log_normal_tail(left)) +
+                           std::exp(right_level(right));
     return {step, left, right, omitted};
   }
 
@@ -112,9 +121,11 @@ class ShiftedPath {
     points_.push_back({size * std::cos(phase), size * std::sin(phase), log.re, log.im});
     total_ += size;
     const double log_error =
-        (m * m + m * std::abs(z)) * (mu_.relative + 8 * unit) * e / std::hypot(1 + re, im) + std::hypot(re, im) * (q_.relative + 16 * unit);
-    error_ += size * (unit * (64 + 2 * z * z + 4 * lift + 8 * std::abs(scale_) + std::abs(z) * a / m * 8) +
-                      mu_.relative * (std::abs(z) * a / m + 2 * lift) + std::abs(power) * log_error);
+        (m * m + m * std::abs(z)) * (mu_.relative + 8 * unit) * e / std::hypot(1 + re, im) +
+        std::hypot(re, im) * (q_.relative + 16 * unit);
+    error_ += size *
+              (unit * (64 + 2 * z * z + 4 * lift + 8 * std::abs(scale_) + std::abs(z) * a / m * 8) +
+               mu_.relative * (std::abs(z) * a / m + 2 * lift) + std::abs(power) * log_error);
     error_slope_ += size * (log_error + 8 * unit * abs(log));
   }
 
@@ -122,10 +133,10 @@ class ShiftedPath {
   RoundedDouble q_{Real(0)};
   std::vector<Point> points_;
   double scale_ = 0;
-  double total_ = 0;            // the sum of the weights' sizes
-  double omitted_ = infinity;   // of e^-scale M: quadrature and truncation
-  double error_ = 0;            // of the weights
-  double error_slope_ = 0;      // of r, over t
+  double total_ = 0;           // the sum of the weights' sizes
+  double omitted_ = infinity;  // of e^-scale M: quadrature and truncation
+  double error_ = 0;           // of the weights
+  double error_slope_ = 0;     // of r, over t
 };
 
 }  // namespace sotto::pld_detail

@@ -16,7 +16,8 @@ class SymmetricSum {
  public:
   SymmetricSum() = default;
   /// If M(c) is far from 1, about e^scale, `scaled` sums M over e^scale; otherwise M - 1 is summed.
-  SymmetricSum(double c, bool scaled, double scale) : c_(c), scaled_(scaled), scale_(scaled ? scale : 0) {}
+  SymmetricSum(double c, bool scaled, double scale)
+      : c_(c), scaled_(scaled), scale_(scaled ? scale : 0) {}
 
   /// Adds the point u > 0 with mass e^log_mass under Q, and bounds on the relative error of that
   /// mass and on the absolute error of u.
@@ -64,7 +65,9 @@ class SymmetricSum {
       sum.im += node.odd * sine * std::cos(y);
     }
     const double sum_rounding = 2 * unit * static_cast<double>(nodes_.size()) * total_;
-    if (scaled_) return log_of_scaled({sum.re + std::exp(-scale_), sum.im}, scale_, omitted + error_ + sum_rounding + one * error_slope_);
+    if (scaled_)
+      return log_of_scaled({sum.re + std::exp(-scale_), sum.im}, scale_,
+                           omitted + error_ + sum_rounding + one * error_slope_);
     return log_of_excess(sum, omitted + one * other * (error_slope_ + sum_rounding));
   }
 

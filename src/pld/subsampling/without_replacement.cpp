@@ -22,14 +22,19 @@ using pld_detail::unit;
 
 // Returns u = log r = log(1 - s + s e^ℓ) for ℓ >= 0.
 double log_ratio_at(const RoundedDouble& s, double loss) {
-  return loss > 40 ? loss + std::log(s.value) + std::log1p((1 - s.value) / s.value * std::exp(-loss)) : std::log1p(s.value * std::expm1(loss));
+  return loss > 40
+             ? loss + std::log(s.value) + std::log1p((1 - s.value) / s.value * std::exp(-loss))
+             : std::log1p(s.value * std::expm1(loss));
 }
 // Returns du/dℓ = s e^ℓ / r, from u = log r.
-double logistic_at(const RoundedDouble& s, double u) { return -std::expm1(std::log1p(-s.value) - u); }
+double logistic_at(const RoundedDouble& s, double u) {
+  return -std::expm1(std::log1p(-s.value) - u);
+}
 
 class WithoutReplacementGaussianLogMgf : public LogMgf {
  public:
-  WithoutReplacementGaussianLogMgf(RoundedDouble mu, RoundedDouble rate, double c) : mu_(mu), s_(rate), c_(c) {
+  WithoutReplacementGaussianLogMgf(RoundedDouble mu, RoundedDouble rate, double c)
+      : mu_(mu), s_(rate), c_(c) {
     const double m = mu.value;
     scaled_ = (c + 1) * std::log(s_.value) + c * (c + 1) * m * m / 2 > -1;
     prepare(0, 1e-13);
@@ -38,11 +43,13 @@ class WithoutReplacementGaussianLogMgf : public LogMgf {
     const double m = mu_.value;
     const double target = std::log(tolerance) - 1.5;
     sum_error_ = infinity;
-    if (!((c_ + 1) * m * std::max(1.0, m) < 2000) || !(top < 1e9)) return;  // the integrand would overflow
+    if (!((c_ + 1) * m * std::max(1.0, m) < 2000) || !(top < 1e9))
+      return;  // the integrand would overflow
     scale_ = 0;
     if (scaled_) {
       scale_ = -infinity;
-      for (double z = m / 2; z < 12 + (c_ + 1) * m; z += 0.125) scale_ = std::max(scale_, -z * z / 2 + (c_ + 1) * log_ratio(m * z - m * m / 2));
+      for (double z = m / 2; z < 12 + (c_ + 1) * m; z += 0.125)
+        scale_ = std::max(scale_, -z * z / 2 + (c_ + 1) * log_ratio(m * z - m * m / 2));
     }
     double right = m / 2 + 1;
     while (log_truncation_error(right) > target + scale_) {
@@ -61,7 +68,8 @@ class WithoutReplacementGaussianLogMgf : public LogMgf {
     const double tv = std::erf(mu_.value / (2 * std::sqrt(2.0)));
     double total = std::log((1 - s_.value) * tv);
     for (const double power : {c_ + 1, -c_}) total = log_sum(total, variation(power) - std::log(t));
-    return std::min(all, total + 256 * unit * (4 + std::abs(total)) + 4 * s_.relative + 4 * mu_.relative);
+    return std::min(
+        all, total + 256 * unit * (4 + std::abs(total)) + 4 * s_.relative + 4 * mu_.relative);
   }
 
  private:
@@ -71,9 +79,11 @@ class WithoutReplacementGaussianLogMgf : public LogMgf {
   // sampling.
   [[nodiscard]] double log_truncation_error(double z) const {
     const double m = mu_.value;
-    const double far = (c_ + 1) * std::log(s_.value) + c_ * (c_ + 1) * m * m / 2 + pld_detail::log_normal_tail(z - (c_ + 1) * m);
-    return log_sum(std::log(4.0) + log_sum(pld_detail::log_normal_tail(z), pld_detail::log_normal_tail(z - m)),
-                   c_ * std::log(2.0) + log_sum(pld_detail::log_normal_tail(z), far));
+    const double far = (c_ + 1) * std::log(s_.value) + c_ * (c_ + 1) * m * m / 2 +
+                       pld_detail::log_normal_tail(z - (c_ + 1) * m);
+    return log_sum(
+        std::log(4.0) + log_sum(pld_detail::log_normal_tail(z), pld_detail::log_normal_tail(z - m)),
+        c_ * std::log(2.0) + log_sum(pld_detail::log_normal_tail(z), far));
   }
 
   // Fills the sum for |Im s| <= top with panels in z from μ/2 to `right`, halved until the
@@ -110,8 +120,10 @@ class WithoutReplacementGaussianLogMgf : public LogMgf {
       const double loss = m * z - m * m / 2;
       const double u = log_ratio(loss);
       if (!(u > 0)) continue;  // the left end is rounded
-      const double loss_error = logistic_at(s_, u) * (m * m + m * z) * (mu_.relative + 8 * unit) + u * (s_.relative + 8 * unit);
-      sum_.add(u, std::log(half * rule.weight[i] / root_two_pi) - z * z / 2, (64 + z * z) * unit + loss_error, loss_error);
+      const double loss_error = logistic_at(s_, u) * (m * m + m * z) * (mu_.relative + 8 * unit) +
+                                u * (s_.relative + 8 * unit);
+      sum_.add(u, std::log(half * rule.weight[i] / root_two_pi) - z * z / 2,
+               (64 + z * z) * unit + loss_error, loss_error);
     }
   }
   // Returns the log of a bound on the quadrature error of one panel, from a bound on the integrand
@@ -129,10 +141,12 @@ class WithoutReplacementGaussianLogMgf : public LogMgf {
       const double e = s * std::exp(std::min(600.0, loss));
       const double high = std::log(1 - s + e) + std::max(0.0, loss - 600);
       const double arg = std::min(height, e * std::sin(height) / (1 - s + e * std::cos(height)));
-      const double powers = log_sum((c_ + 1) * std::max(0.0, high), -c_ * std::log1p(-s)) + top * arg;
+      const double powers =
+          log_sum((c_ + 1) * std::max(0.0, high), -c_ * std::log1p(-s)) + top * arg;
       const double whole = log_sum(powers, std::log(2.0) + std::max(0.0, high));
       const double nearest = std::max(0.0, centre - region.reach);
-      const double density = (region.height * region.height - nearest * nearest) / 2 - std::log(root_two_pi);
+      const double density =
+          (region.height * region.height - nearest * nearest) / 2 - std::log(root_two_pi);
       best = std::min(best, log_gauss_error(half, rho, whole + density));
     }
     return best;
@@ -152,7 +166,8 @@ class WithoutReplacementGaussianLogMgf : public LogMgf {
         spend(60);
         const double u = log_ratio(loss + width);
         if ((power + 1) * logistic_at(s_, u) >= 1.5 + loss / m2) decreases = false;
-        const double w = -(loss + m2 / 2) * (loss + m2 / 2) / (2 * m2) - std::log(root_two_pi * mu_.value);
+        const double w =
+            -(loss + m2 / 2) * (loss + m2 / 2) / (2 * m2) - std::log(root_two_pi * mu_.value);
         largest = std::max(largest, w + (power + 1) * u - loss - std::log(s_.value));
       }
     }
@@ -171,11 +186,16 @@ class WithoutReplacementGaussianLogMgf : public LogMgf {
 class WithoutReplacementGaussianLoss : public PrivacyLoss {
  public:
   WithoutReplacementGaussianLoss(const Real& mu, const Real& rate) : mu_(mu), rate_(rate) {}
-  std::unique_ptr<LogMgf> log_mgf(double c) const override { return std::make_unique<WithoutReplacementGaussianLogMgf>(mu_, rate_, c); }
-  double standard_deviation() const override { return rate_.value * std::sqrt(std::expm1(std::min(mu_.value * mu_.value, 30.0))); }
+  std::unique_ptr<LogMgf> log_mgf(double c) const override {
+    return std::make_unique<WithoutReplacementGaussianLogMgf>(mu_, rate_, c);
+  }
+  double standard_deviation() const override {
+    return rate_.value * std::sqrt(std::expm1(std::min(mu_.value * mu_.value, 30.0)));
+  }
   bool symmetric() const override { return true; }
   pld_detail::DistributionPtr distribution() const override {
-    return pld_detail::without_replacement_distribution(pld_detail::gaussian_distribution(mu_), rate_);
+    return pld_detail::without_replacement_distribution(pld_detail::gaussian_distribution(mu_),
+                                                        rate_);
   }
 
  private:
@@ -188,7 +208,8 @@ class WithoutReplacementGaussianLoss : public PrivacyLoss {
 
 class WithoutReplacementLaplaceLogMgf : public LogMgf {
  public:
-  WithoutReplacementLaplaceLogMgf(RoundedDouble x, RoundedDouble rate, double c) : x_(x), s_(rate), c_(c) {
+  WithoutReplacementLaplaceLogMgf(RoundedDouble x, RoundedDouble rate, double c)
+      : x_(x), s_(rate), c_(c) {
     const double top = (c + 1) * log_ratio_at(s_, x.value) - x.value - std::log(2.0);
     scaled_ = top > -1;
     scale_ = scaled_ ? top : 0;
@@ -201,7 +222,8 @@ class WithoutReplacementLaplaceLogMgf : public LogMgf {
     for (int panels = 1; panels <= 1024; panels *= 2) {
       const double half = x / (2 * panels);
       double error = -infinity;
-      for (int p = 0; p < panels; ++p) error = log_sum(error, panel_error((2 * p + 1) * half, half, top));
+      for (int p = 0; p < panels; ++p)
+        error = log_sum(error, panel_error((2 * p + 1) * half, half, top));
       if (!(error <= std::log(tolerance) + scale_)) continue;
       sum_ = pld_detail::SymmetricSum(c_, scaled_, scale_);
       add(x, -x - std::log(2.0), 8 * unit);
@@ -241,8 +263,10 @@ class WithoutReplacementLaplaceLogMgf : public LogMgf {
     const double u = log_ratio_at(s_, loss);
     if (!(u > 0)) return;
     const double base_error = x_.value * (x_.relative + 4 * unit);
-    const double loss_error = logistic_at(s_, u) * base_error + u * (s_.relative + 8 * unit) + 8 * unit * (loss > 40 ? loss - std::log(s_.value) : u);
-    sum_.add(u, log_mass, mass_error + 2 * base_error + (8 + 4 * x_.value) * unit + loss_error, loss_error);
+    const double loss_error = logistic_at(s_, u) * base_error + u * (s_.relative + 8 * unit) +
+                              8 * unit * (loss > 40 ? loss - std::log(s_.value) : u);
+    sum_.add(u, log_mass, mass_error + 2 * base_error + (8 + 4 * x_.value) * unit + loss_error,
+             loss_error);
   }
   // Returns the log of a bound on the quadrature error of one panel, from a bound on the integrand
   // on the box around a Bernstein ellipse; the best of several ellipses.
@@ -256,8 +280,10 @@ class WithoutReplacementLaplaceLogMgf : public LogMgf {
       const double loss = centre + region.reach;
       const double e = s * std::exp(std::min(600.0, loss));
       const double high = std::log(1 - s + e) + std::max(0.0, loss - 600);
-      const double arg = std::min(region.height, e * std::sin(region.height) / (1 - s + e * std::cos(region.height)));
-      const double powers = log_sum((c_ + 1) * std::max(0.0, high), -c_ * std::log1p(-s)) + top * arg;
+      const double arg = std::min(
+          region.height, e * std::sin(region.height) / (1 - s + e * std::cos(region.height)));
+      const double powers =
+          log_sum((c_ + 1) * std::max(0.0, high), -c_ * std::log1p(-s)) + top * arg;
       const double whole = log_sum(powers, std::log(2.0) + std::max(0.0, high));
       const double density = -std::log(4.0) - (centre - region.reach + x_.value) / 2;
       best = std::min(best, log_gauss_error(half, rho, whole + density));
@@ -281,13 +307,16 @@ class WithoutReplacementLaplaceLoss : public PrivacyLoss {
     max_loss_ = max_loss.upper();
     max_loss_atom_ = {max_loss.lower(), (max_loss - x - log(Real(2))).lower()};
   }
-  std::unique_ptr<LogMgf> log_mgf(double c) const override { return std::make_unique<WithoutReplacementLaplaceLogMgf>(x_, rate_, c); }
+  std::unique_ptr<LogMgf> log_mgf(double c) const override {
+    return std::make_unique<WithoutReplacementLaplaceLogMgf>(x_, rate_, c);
+  }
   double max_loss() const override { return max_loss_; }
   std::optional<MaxLossAtom> max_loss_atom() const override { return max_loss_atom_; }
   double standard_deviation() const override { return max_loss_; }
   bool symmetric() const override { return true; }
   pld_detail::DistributionPtr distribution() const override {
-    return pld_detail::without_replacement_distribution(pld_detail::laplace_distribution(x_), rate_);
+    return pld_detail::without_replacement_distribution(pld_detail::laplace_distribution(x_),
+                                                        rate_);
   }
 
  private:
@@ -299,7 +328,11 @@ class WithoutReplacementLaplaceLoss : public PrivacyLoss {
 
 }  // namespace
 
-PrivacyLossPtr without_replacement_laplace_loss(const Real& x, const Real& rate) { return std::make_shared<WithoutReplacementLaplaceLoss>(x, rate); }
-PrivacyLossPtr without_replacement_gaussian_loss(const Real& mu, const Real& rate) { return std::make_shared<WithoutReplacementGaussianLoss>(mu, rate); }
+PrivacyLossPtr without_replacement_laplace_loss(const Real& x, const Real& rate) {
+  return std::make_shared<WithoutReplacementLaplaceLoss>(x, rate);
+}
+PrivacyLossPtr without_replacement_gaussian_loss(const Real& mu, const Real& rate) {
+  return std::make_shared<WithoutReplacementGaussianLoss>(mu, rate);
+}
 
 }  // namespace sotto

@@ -13,7 +13,8 @@ namespace sotto::postgresql {
 /// loader's own message.
 class ClientUnavailable : public std::runtime_error {
  public:
-  ClientUnavailable(const std::string& what, std::string detail) : std::runtime_error(what), detail_(std::move(detail)) {}
+  ClientUnavailable(const std::string& what, std::string detail)
+      : std::runtime_error(what), detail_(std::move(detail)) {}
   [[nodiscard]] const std::string& detail() const { return detail_; }
 
  private:

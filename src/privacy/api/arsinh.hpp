@@ -2,8 +2,8 @@
 // for queries of one number with sensitivity Δ.
 #pragma once
 
-#include "sotto/numerics/real.hpp"
 #include "privacy/api/definitions.hpp"
+#include "sotto/numerics/real.hpp"
 
 namespace sotto {
 

@@ -3,8 +3,8 @@
 // line.
 #pragma once
 
-#include "sotto/numerics/real.hpp"
 #include "privacy/api/definitions.hpp"
+#include "sotto/numerics/real.hpp"
 
 namespace sotto {
 

@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "sotto/numerics/real.hpp"
 #include "privacy/api/profile.hpp"
+#include "sotto/numerics/real.hpp"
 
 namespace sotto {
 

@@ -2,8 +2,8 @@
 // mechanism, since its privacy losses span a range of ε only, not 2ε.
 #pragma once
 
-#include "sotto/numerics/real.hpp"
 #include "privacy/api/profile.hpp"
+#include "sotto/numerics/real.hpp"
 
 namespace sotto {
 

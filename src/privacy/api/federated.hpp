@@ -86,7 +86,8 @@ Real ring_sum_epsilon(const Real& mu, std::int64_t passes, const Real& delta);
 /// The ε of a histogram around a ring of n users with reports of local ε₀: 12 ε₀ sqrt(log(1/δ₁)/n)
 /// for each pass, composed as above [Cyffers2022, Thm 2]. Throws OutsideConditions unless n > 1000,
 /// δ <= 1/100 and ε₀ <= 1/2.
-Real ring_histogram_epsilon(const Real& local, std::int64_t users, std::int64_t passes, const Real& delta);
+Real ring_histogram_epsilon(const Real& local, std::int64_t users, std::int64_t passes,
+                            const Real& delta);
 /// The local ε of a report that is one of L values, the true one with probability 1 - γ and else a
 /// uniformly random one: log(1 + (1-γ) L/γ).
 Real blended_response_epsilon(const Real& gamma, std::int64_t values);
@@ -99,6 +100,7 @@ Real expected_inverse_gap(std::int64_t users, std::int64_t colluders);
 /// 5] with the E[1/g] of the coalition in the place of log n/n; docs/theory/federated.md has the
 /// proof. Throws OutsideConditions unless δ <= 1/2, the local ε of one step, μ sqrt(2 log(1.25/δ)),
 /// is at most 1, and μ²K E[1/g] <= (2 sqrt(2) - 2)² log(1/δ).
-Real walk_sgd_epsilon(const Real& mu, std::int64_t users, std::int64_t colluders, std::int64_t contributions, const Real& delta);
+Real walk_sgd_epsilon(const Real& mu, std::int64_t users, std::int64_t colluders,
+                      std::int64_t contributions, const Real& delta);
 
 }  // namespace sotto

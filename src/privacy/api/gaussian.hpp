@@ -2,8 +2,8 @@
 // over the standard deviation.
 #pragma once
 
-#include "sotto/numerics/real.hpp"
 #include "privacy/api/profile.hpp"
+#include "sotto/numerics/real.hpp"
 
 namespace sotto {
 

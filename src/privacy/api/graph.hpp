@@ -32,6 +32,7 @@ std::vector<double> gopa_uniform_squared_mus(const Graph& honest, double own);
 /// be a bound. `gossip` holds the rows of W, with W_vw > 0 for neighbours. Computed in doubles by
 /// orthogonalisation; a message within 10^-10 of the span of the others is taken to lie in it. An
 /// upper bound, by a margin of 10^-9, unless W is ill-conditioned.
-std::vector<double> gossip_shares(const std::vector<std::vector<double>>& gossip, std::size_t rounds, std::size_t observer);
+std::vector<double> gossip_shares(const std::vector<std::vector<double>>& gossip,
+                                  std::size_t rounds, std::size_t observer);
 
 }  // namespace sotto

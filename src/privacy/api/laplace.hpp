@@ -2,8 +2,8 @@
 // b, the L1 sensitivity over the scale.
 #pragma once
 
-#include "sotto/numerics/real.hpp"
 #include "privacy/api/profile.hpp"
+#include "sotto/numerics/real.hpp"
 
 namespace sotto {
 

@@ -13,6 +13,7 @@ inline constexpr double large_delta = 1e-3;
 /// 1e-3. Publishing each unit's record with probability δ satisfies (0, δ)-DP, and publishes δn of
 /// n records on average. Returns an empty string otherwise, and for δ >= 1, which is refused
 /// elsewhere. `unit` is the word for a unit.
-std::string large_delta_warning(double delta, std::optional<double> units = std::nullopt, const std::string& unit = "unit");
+std::string large_delta_warning(double delta, std::optional<double> units = std::nullopt,
+                                const std::string& unit = "unit");
 
 }  // namespace sotto

@@ -5,8 +5,8 @@
 
 #include <cstdint>
 
-#include "sotto/numerics/real.hpp"
 #include "privacy/api/profile.hpp"
+#include "sotto/numerics/real.hpp"
 
 namespace sotto {
 

@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "sotto/core/decimal.hpp"
 #include "core/api/text.hpp"
+#include "sotto/core/decimal.hpp"
 #include "sotto/plan/text.hpp"
 
 namespace sotto::report_detail {

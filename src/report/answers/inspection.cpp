@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
-#include "report/api/answers_json.hpp"
-#include "sotto/core/decimal.hpp"
 #include "core/api/text.hpp"
+#include "report/api/answers_json.hpp"
 #include "report/api/table.hpp"
+#include "sotto/core/decimal.hpp"
 
 namespace sotto {
 namespace {
@@ -17,7 +17,10 @@ using namespace report_detail;
 std::string count_or_dot(std::int64_t count) { return count == 0 ? "." : std::to_string(count); }
 
 Json json_of(const Spread& spread) {
-  return {{"half", spread.median}, {"90%", spread.percentile_90}, {"99%", spread.percentile_99}, {"largest", spread.largest}};
+  return {{"half", spread.median},
+          {"90%", spread.percentile_90},
+          {"99%", spread.percentile_99},
+          {"largest", spread.largest}};
 }
 
 std::string json(const DataFile& data, const Inspection& inspection) {
@@ -31,11 +34,17 @@ std::string json(const DataFile& data, const Inspection& inspection) {
                 {"below", c.below},
                 {"above", c.above},
                 {"unlisted", c.unlisted}};
-    for (const auto& [value, count] : c.commonest_unlisted) column["commonest_unlisted"].push_back({{"value", value}, {"records", count}});
-    if (inspection.values_a_unit[i]) column["values_a_unit"] = json_of(*inspection.values_a_unit[i]);
+    for (const auto& [value, count] : c.commonest_unlisted)
+      column["commonest_unlisted"].push_back({{"value", value}, {"records", count}});
+    if (inspection.values_a_unit[i])
+      column["values_a_unit"] = json_of(*inspection.values_a_unit[i]);
     columns.push_back(std::move(column));
   }
-  Json all{{"schema", "sotto.inspection/1"}, {"data", data.name}, {"records", inspection.records}, {"malformed", inspection.malformed}, {"unit", data.unit}};
+  Json all{{"schema", "sotto.inspection/1"},
+           {"data", data.name},
+           {"records", inspection.records},
+           {"malformed", inspection.malformed},
+           {"unit", data.unit}};
   if (data.unit != "row") {
     all["units"] = inspection.units;
     all["without_unit"] = inspection.without_unit;
@@ -46,11 +55,13 @@ std::string json(const DataFile& data, const Inspection& inspection) {
 }
 
 std::string csv(const DataFile& data, const Inspection& inspection) {
-  std::string text = csv_row({"column", "type", "unreadable", "null", "below", "above", "unlisted"});
+  std::string text =
+      csv_row({"column", "type", "unreadable", "null", "below", "above", "unlisted"});
   for (std::size_t i = 0; i < data.columns.size(); ++i) {
     const ColumnFindings& c = inspection.columns[i];
-    text += csv_row({data.columns[i].name, name_of(data.columns[i].type), std::to_string(c.unreadable), std::to_string(c.null), std::to_string(c.below),
-                 std::to_string(c.above), std::to_string(c.unlisted)});
+    text += csv_row({data.columns[i].name, name_of(data.columns[i].type),
+                     std::to_string(c.unreadable), std::to_string(c.null), std::to_string(c.below),
+                     std::to_string(c.above), std::to_string(c.unlisted)});
   }
   return text;
 }
@@ -79,13 +90,15 @@ std::string in_columns(std::vector<std::vector<std::string>> lines) {
 }
 
 std::string spread_text(const Spread& s) {
-  return "half have at most " + std::to_string(s.median) + ", 90 % at most " + std::to_string(s.percentile_90) + ", 99 % at most " +
-         std::to_string(s.percentile_99) + ", one has " + std::to_string(s.largest);
+  return "half have at most " + std::to_string(s.median) + ", 90 % at most " +
+         std::to_string(s.percentile_90) + ", 99 % at most " + std::to_string(s.percentile_99) +
+         ", one has " + std::to_string(s.largest);
 }
 
 std::string without_blanks(const std::string& text) {
   const std::size_t start = text.find_first_not_of(" \t");
-  return start == std::string::npos ? "" : text.substr(start, text.find_last_not_of(" \t") - start + 1);
+  return start == std::string::npos ? ""
+                                    : text.substr(start, text.find_last_not_of(" \t") - start + 1);
 }
 
 // The commonest values that the data file does not list, with which a curator finds misspelt ones.
@@ -96,18 +109,23 @@ std::string unlisted_text(const StudyColumn& column, const ColumnFindings& c) {
   for (const auto& [value, count] : c.commonest_unlisted) {
     values += (values.empty() ? "" : ", ") + ("\"" + value + "\" (" + std::to_string(count) + ")");
     const Value trimmed = without_blanks(value);
-    blanks_alone = blanks_alone || std::find(column.values.begin(), column.values.end(), trimmed) != column.values.end();
+    blanks_alone = blanks_alone || std::find(column.values.begin(), column.values.end(), trimmed) !=
+                                       column.values.end();
   }
   return "\n  " +
-         escaped_for_terminal("\"" + column.name + "\": the commonest values that are not listed: " + values +
-                              (blanks_alone ? "; a listed value is there with blanks at its ends: write trim = true into the data file" : "")) +
+         escaped_for_terminal("\"" + column.name +
+                              "\": the commonest values that are not listed: " + values +
+                              (blanks_alone ? "; a listed value is there with blanks at its ends: "
+                                              "write trim = true into the data file"
+                                            : "")) +
          "\n";
 }
 
 // Returns what to do about a column if many of its values do not fit; empty if nothing is to be
 // done.
 std::string advice(const StudyColumn& column, const ColumnFindings& c, std::int64_t records) {
-  if (records > 0 && c.unreadable * 100 > records) return "is `type` right? Or does a text stand for a missing value: null_text = [\"NA\"]";
+  if (records > 0 && c.unreadable * 100 > records)
+    return "is `type` right? Or does a text stand for a missing value: null_text = [\"NA\"]";
   if (records > 0 && (c.below + c.above) * 20 > records) return "bounds cut more than 5 %";
   if (records > 0 && c.unlisted * 20 > records) return "`values` lack more than 5 %";
   if (records > 0 && column.lower && c.null == records) return "nothing but NULL";
@@ -116,28 +134,38 @@ std::string advice(const StudyColumn& column, const ColumnFindings& c, std::int6
 
 std::string table(const DataFile& data, const Inspection& inspection) {
   std::string text = field("data", data.name + ", version " + data.version);
-  text += field("records", std::to_string(inspection.records) +
-                               (inspection.malformed > 0 ? ", and " + std::to_string(inspection.malformed) + " that cannot be read, which are left out" : ""));
+  text += field("records",
+                std::to_string(inspection.records) +
+                    (inspection.malformed > 0 ? ", and " + std::to_string(inspection.malformed) +
+                                                    " that cannot be read, which are left out"
+                                              : ""));
   if (data.unit == "row") {
     text += field("unit", "each row by itself");
   } else {
-    text += field("units",
-                  std::to_string(inspection.units) + " by \"" + data.unit + "\"" +
-                      (inspection.without_unit > 0 ? ", and " + std::to_string(inspection.without_unit) + " records without one, which no query counts" : ""));
-    text += field("rows", "of a unit: " + spread_text(inspection.rows_a_unit) + "; a query's `rows` cuts the rest");
+    text += field("units", std::to_string(inspection.units) + " by \"" + data.unit + "\"" +
+                               (inspection.without_unit > 0
+                                    ? ", and " + std::to_string(inspection.without_unit) +
+                                          " records without one, which no query counts"
+                                    : ""));
+    text += field("rows", "of a unit: " + spread_text(inspection.rows_a_unit) +
+                              "; a query's `rows` cuts the rest");
   }
-  std::vector<std::vector<std::string>> lines{{"column", "type", "unreadable", "NULL", "below", "above", "not listed", ""}};
+  std::vector<std::vector<std::string>> lines{
+      {"column", "type", "unreadable", "NULL", "below", "above", "not listed", ""}};
   for (std::size_t i = 0; i < data.columns.size(); ++i) {
     const StudyColumn& column = data.columns[i];
     const ColumnFindings& c = inspection.columns[i];
-    lines.push_back({column.name, name_of(column.type), count_or_dot(c.unreadable), count_or_dot(c.null), count_or_dot(c.below), count_or_dot(c.above), count_or_dot(c.unlisted),
-                     advice(column, c, inspection.records)});
+    lines.push_back({column.name, name_of(column.type), count_or_dot(c.unreadable),
+                     count_or_dot(c.null), count_or_dot(c.below), count_or_dot(c.above),
+                     count_or_dot(c.unlisted), advice(column, c, inspection.records)});
   }
   text += "\n" + in_columns(lines);
-  for (std::size_t i = 0; i < data.columns.size(); ++i) text += unlisted_text(data.columns[i], inspection.columns[i]);
+  for (std::size_t i = 0; i < data.columns.size(); ++i)
+    text += unlisted_text(data.columns[i], inspection.columns[i]);
   for (std::size_t i = 0; i < data.columns.size(); ++i) {
     if (inspection.values_a_unit[i] && data.unit != "row" && data.columns[i].name != data.unit) {
-      text += "\n  \"" + escaped_for_terminal(data.columns[i].name) + "\": different values of a unit: " + spread_text(*inspection.values_a_unit[i]) +
+      text += "\n  \"" + escaped_for_terminal(data.columns[i].name) +
+              "\": different values of a unit: " + spread_text(*inspection.values_a_unit[i]) +
               "; a query's `groups` cuts the rest\n";
     }
   }

@@ -8,14 +8,14 @@
 #include <cstdio>
 #include <map>
 
-#include "report/api/answers_json.hpp"
-#include "report/answers/ledger_words.hpp"
 #include "accounting/api/currencies.hpp"
+#include "core/api/text.hpp"
+#include "report/answers/ledger_words.hpp"
+#include "report/api/answers_json.hpp"
+#include "report/api/table.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
-#include "core/api/text.hpp"
 #include "sotto/plan/text.hpp"
-#include "report/api/table.hpp"
 
 namespace sotto {
 namespace {
@@ -28,7 +28,8 @@ std::optional<Plan> together(const std::vector<Entry>& entries) {
   std::map<std::string, int> counts;
   for (const Entry& entry : entries) ++counts[entry.plan];
   std::vector<Plan> parts;
-  for (const auto& [text, count] : counts) parts.push_back(count == 1 ? parse(text) : count * parse(text));
+  for (const auto& [text, count] : counts)
+    parts.push_back(count == 1 ? parse(text) : count * parse(text));
   return parts.empty() ? std::nullopt : std::optional<Plan>(Sum{std::move(parts)});
 }
 
@@ -40,11 +41,14 @@ std::optional<double> tight_of(const std::vector<Entry>& entries, Delta delta, R
   } catch (const OutsideConditions&) {
     return std::nullopt;
   } catch (const std::invalid_argument& error) {
-    throw LedgerError(std::string("a plan in the ledger cannot be read: it is damaged (") + error.what() + ")");
+    throw LedgerError(std::string("a plan in the ledger cannot be read: it is damaged (") +
+                      error.what() + ")");
   }
 }
 
-bool is_committed(const LedgerState& state) { return std::holds_alternative<CommittedBudget>(state.terms.budget); }
+bool is_committed(const LedgerState& state) {
+  return std::holds_alternative<CommittedBudget>(state.terms.budget);
+}
 
 // Returns the total of the charges after each entry, rounded up.
 std::vector<Charge> totals_of(const LedgerState& state) {
@@ -63,7 +67,8 @@ std::vector<Charge> totals_of(const LedgerState& state) {
 std::string currency_label(const Budget& budget) {
   if (std::holds_alternative<ApproximateBudget>(budget)) return "ε";
   if (std::holds_alternative<ZcdpBudget>(budget)) return "ρ";
-  if (const auto* renyi = std::get_if<RenyiBudget>(&budget)) return "Rényi divergence of order " + shortest(renyi->order);
+  if (const auto* renyi = std::get_if<RenyiBudget>(&budget))
+    return "Rényi divergence of order " + shortest(renyi->order);
   if (std::holds_alternative<GdpBudget>(budget)) return "μ²";
   return "parts of the committed plan";
 }
@@ -78,44 +83,57 @@ std::string amount_name(const Budget& budget) {
 }
 
 // Prefixes of the two parts of a charge. In a Gaussian budget the δ is the slack of the filter.
-const char* amount_prefix(const Budget& budget) { return std::holds_alternative<GdpBudget>(budget) ? "mu^2 " : ""; }
-const char* delta_prefix(const Budget& budget) { return std::holds_alternative<GdpBudget>(budget) ? ", slack " : ", delta "; }
+const char* amount_prefix(const Budget& budget) {
+  return std::holds_alternative<GdpBudget>(budget) ? "mu^2 " : "";
+}
+const char* delta_prefix(const Budget& budget) {
+  return std::holds_alternative<GdpBudget>(budget) ? ", slack " : ", delta ";
+}
 
 std::string bar_text(double share) {
   constexpr long width = 40;
   const auto filled = static_cast<std::size_t>(std::clamp(std::lround(share * width), 0L, width));
-  return "[" + std::string(filled, '#') + std::string(width - filled, '.') + "] " + rounded(100 * share, 3, Side::upper) + " %";
+  return "[" + std::string(filled, '#') + std::string(width - filled, '.') + "] " +
+         rounded(100 * share, 3, Side::upper) + " %";
 }
 
 // Returns "  by anna: Ages in town". Entries of ledger version 1 have neither a name nor a title.
 std::string author_text(const Entry& entry) {
-  return (entry.who.empty() ? "" : "  by " + entry.who) + (entry.title.empty() ? "" : ": " + entry.title);
+  return (entry.who.empty() ? "" : "  by " + entry.who) +
+         (entry.title.empty() ? "" : ": " + entry.title);
 }
 
 std::string table(const LedgerState& state) {
   const Terms& terms = state.terms;
   const Filter& filter = state.filter;
   std::string out =
-      field("data", terms.name + ", by " + terms.unit + ", " + std::string(name(terms.relation))) + field("budget", print(terms.budget));
+      field("data", terms.name + ", by " + terms.unit + ", " + std::string(name(terms.relation))) +
+      field("budget", print(terms.budget));
   out += field("spent", spent_words(filter)) + field("left", left_words(filter));
-  out += field("promise", "epsilon <= " + promise_text(state.promise.epsilon) + " at delta = " + promise_text(state.promise.delta) +
-                              (is_committed(state) ? ", in whatever order the parts are run" : ", however the analyst goes on"));
+  out += field("promise", "epsilon <= " + promise_text(state.promise.epsilon) +
+                              " at delta = " + promise_text(state.promise.delta) +
+                              (is_committed(state) ? ", in whatever order the parts are run"
+                                                   : ", however the analyst goes on"));
   if (state.tight) {
     const std::size_t count = state.entries.size();
-    out += field("tight", "epsilon <= " + rounded_up(*state.tight) + " had " + (count == 1 ? "this one" : "these " + std::to_string(count)) +
+    out += field("tight", "epsilon <= " + rounded_up(*state.tight) + " had " +
+                              (count == 1 ? "this one" : "these " + std::to_string(count)) +
                               " been fixed in advance");
   }
   out += field("", bar_text(spent_share(filter)));
   for (const Entry& e : state.entries) {
-    out += escaped_for_terminal(std::to_string(e.number) + "  " + e.time + "  " + rounded_up(e.cost.amount) +
-                                (e.cost.delta > 0 ? delta_prefix(terms.budget) + rounded_up(e.cost.delta) : "") + "  " + e.plan + "  (" + e.request + ")" +
-                                author_text(e)) +
+    out += escaped_for_terminal(
+               std::to_string(e.number) + "  " + e.time + "  " + rounded_up(e.cost.amount) +
+               (e.cost.delta > 0 ? delta_prefix(terms.budget) + rounded_up(e.cost.delta) : "") +
+               "  " + e.plan + "  (" + e.request + ")" + author_text(e)) +
            "\n";
   }
   return out + field("chain", state.chain.words) + field("head", head_text(state.head));
 }
 
-Json charge_json(const Charge& charge) { return {{"amount", charge.amount}, {"delta", charge.delta}}; }
+Json charge_json(const Charge& charge) {
+  return {{"amount", charge.amount}, {"delta", charge.delta}};
+}
 
 std::string json(const LedgerState& state) {
   const Terms& terms = state.terms;
@@ -164,9 +182,13 @@ std::optional<double> seconds_of(const std::string& time) {
   int hour = 0;
   int minute = 0;
   int second = 0;
-  if (std::sscanf(time.c_str(), "%d-%u-%uT%d:%d:%dZ", &year, &month, &day, &hour, &minute, &second) != 6) return std::nullopt;
-  const std::chrono::sys_days date = std::chrono::year(year) / std::chrono::month(month) / std::chrono::day(day);
-  return static_cast<double>(date.time_since_epoch().count()) * 86400 + hour * 3600 + minute * 60 + second;
+  if (std::sscanf(time.c_str(), "%d-%u-%uT%d:%d:%dZ", &year, &month, &day, &hour, &minute,
+                  &second) != 6)
+    return std::nullopt;
+  const std::chrono::sys_days date =
+      std::chrono::year(year) / std::chrono::month(month) / std::chrono::day(day);
+  return static_cast<double>(date.time_since_epoch().count()) * 86400 + hour * 3600 + minute * 60 +
+         second;
 }
 
 // The position of each entry on the x axis, and the label of the axis. If a time cannot be parsed,
@@ -195,9 +217,11 @@ Times times_of(const LedgerState& state) {
     const char* name;
   };
   // The largest unit of which the whole span has at least two.
-  constexpr std::array units{Unit{86400, "days"}, Unit{3600, "hours"}, Unit{60, "minutes"}, Unit{1, "seconds"}};
+  constexpr std::array units{Unit{86400, "days"}, Unit{3600, "hours"}, Unit{60, "minutes"},
+                             Unit{1, "seconds"}};
   const double span = times.at.empty() ? 0 : times.at.back();
-  const auto* unit = std::find_if(units.begin(), units.end() - 1, [span](const Unit& u) { return span >= 2 * u.seconds; });
+  const auto* unit = std::find_if(units.begin(), units.end() - 1,
+                                  [span](const Unit& u) { return span >= 2 * u.seconds; });
   for (double& at : times.at) at /= unit->seconds;
   times.label = std::string(unit->name) + " since " + state.created;
   return times;
@@ -207,7 +231,8 @@ Times times_of(const LedgerState& state) {
 
 std::string report_detail::charge_text(const Charge& charge, const Filter& filter) {
   const Budget& budget = filter.budget();
-  return amount_prefix(budget) + rounded_up(charge.amount) + (filter.limit().delta > 0 ? delta_prefix(budget) + rounded_up(charge.delta) : "");
+  return amount_prefix(budget) + rounded_up(charge.amount) +
+         (filter.limit().delta > 0 ? delta_prefix(budget) + rounded_up(charge.delta) : "");
 }
 
 Json report_detail::left_json(const Filter& filter) {
@@ -216,7 +241,8 @@ Json report_detail::left_json(const Filter& filter) {
 }
 
 std::string report_detail::cost_words(double epsilon, double delta, bool shares_delta) {
-  return "ε = " + rounded_up(epsilon) + " at δ = " + shortest(delta) + (shares_delta ? ", its share of the ledger's δ," : "");
+  return "ε = " + rounded_up(epsilon) + " at δ = " + shortest(delta) +
+         (shares_delta ? ", its share of the ledger's δ," : "");
 }
 
 double report_detail::spent_share(const Filter& filter) {
@@ -225,12 +251,14 @@ double report_detail::spent_share(const Filter& filter) {
 }
 
 std::string report_detail::spent_words(const Filter& filter) {
-  if (!std::holds_alternative<CommittedBudget>(filter.budget())) return charge_text(filter.spent(), filter);
+  if (!std::holds_alternative<CommittedBudget>(filter.budget()))
+    return charge_text(filter.spent(), filter);
   return shortest(filter.spent().amount) + " of " + shortest(filter.limit().amount) + " parts";
 }
 
 std::string report_detail::left_words(const Filter& filter) {
-  if (!std::holds_alternative<CommittedBudget>(filter.budget())) return remaining_budget_line(filter);
+  if (!std::holds_alternative<CommittedBudget>(filter.budget()))
+    return remaining_budget_line(filter);
   const auto rest = filter.rest();
   return rest ? print(*rest) : "nothing";
 }
@@ -240,12 +268,22 @@ std::string remaining_budget_line(const Filter& filter) {
   const Charge limit = filter.limit();
   const Budget& budget = filter.budget();
   if (std::holds_alternative<CommittedBudget>(budget)) return remaining_budget_text(filter);
-  return remaining_budget_text(filter) + " (" + amount_name(budget) + " " + remaining_amount(left.amount, limit.amount) +
-         (limit.delta > 0 ? delta_prefix(budget) + remaining_amount(left.delta, limit.delta) : "") + ")";
+  return remaining_budget_text(filter) + " (" + amount_name(budget) + " " +
+         remaining_amount(left.amount, limit.amount) +
+         (limit.delta > 0 ? delta_prefix(budget) + remaining_amount(left.delta, limit.delta) : "") +
+         ")";
 }
 
 LedgerState state_of(const Ledger& ledger, std::optional<Delta> delta) {
-  LedgerState state{ledger.id(), ledger.created(), ledger.terms(), ledger.filter(), ledger.entries(), ledger.head(), {}, {}, ledger.verify_chain()};
+  LedgerState state{ledger.id(),
+                    ledger.created(),
+                    ledger.terms(),
+                    ledger.filter(),
+                    ledger.entries(),
+                    ledger.head(),
+                    {},
+                    {},
+                    ledger.verify_chain()};
   const Delta at = delta.value_or(promised_delta(state.terms.budget));
   state.promise = state.filter.claim(at);
   state.tight = tight_of(state.entries, at, state.terms.relation);
@@ -257,14 +295,17 @@ std::string ledger_text(const LedgerState& state, Format format) {
   if (format == Format::table) return table(state);
   std::string out = csv_row({"number", "time", "request", "plan", "cost", "delta", "who", "title"});
   for (const Entry& e : state.entries) {
-    out += csv_row({std::to_string(e.number), e.time, e.request, e.plan, shortest(e.cost.amount), shortest(e.cost.delta), e.who, e.title});
+    out += csv_row({std::to_string(e.number), e.time, e.request, e.plan, shortest(e.cost.amount),
+                    shortest(e.cost.delta), e.who, e.title});
   }
   return out;
 }
 
 std::string receipt_text(const Receipt& receipt, const Filter& filter) {
   const Entry& entry = receipt.entry;
-  return field("entry", std::to_string(entry.number)) + field("cost", charge_text(entry.cost, filter)) + field("left", remaining_budget_line(filter));
+  return field("entry", std::to_string(entry.number)) +
+         field("cost", charge_text(entry.cost, filter)) +
+         field("left", remaining_budget_line(filter));
 }
 
 Chart ledger_chart(const LedgerState& state) {
@@ -281,11 +322,16 @@ Chart ledger_chart(const LedgerState& state) {
   const double limit = state.filter.limit().amount;
   return {.id = "ledger",
           .title = "The budget of " + state.terms.name,
-          .caption = "What was charged to " + print(state.terms.budget) + ". However it goes on: ε ≤ " + promise_text(state.promise.epsilon) +
+          .caption = "What was charged to " + print(state.terms.budget) +
+                     ". However it goes on: ε ≤ " + promise_text(state.promise.epsilon) +
                      " at δ = " + promise_text(state.promise.delta) + ".",
           .x_label = times.label,
           .y_label = currency_label(state.terms.budget),
-          .series = {spent, {.name = "the budget", .x = {0, end}, .y = {limit, limit}, .style = Series::Style::dashed}}};
+          .series = {spent,
+                     {.name = "the budget",
+                      .x = {0, end},
+                      .y = {limit, limit},
+                      .style = Series::Style::dashed}}};
 }
 
 }  // namespace sotto

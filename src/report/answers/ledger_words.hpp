@@ -3,9 +3,9 @@
 
 #include <string>
 
-#include "sotto/accounting/filter.hpp"
 #include "core/api/json.hpp"
 #include "report/api/ledger.hpp"
+#include "sotto/accounting/filter.hpp"
 
 namespace sotto::report_detail {
 

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "sotto/accounting/account.hpp"
 #include "core/api/json.hpp"
+#include "sotto/accounting/account.hpp"
 
 namespace sotto::report_detail {
 

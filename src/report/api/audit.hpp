@@ -3,15 +3,16 @@
 
 #include <string>
 
-#include "sotto/audit/audit.hpp"
 #include "report/api/answers.hpp"
 #include "report/api/chart.hpp"
+#include "sotto/audit/audit.hpp"
 
 namespace sotto {
 
 /// Returns the measured lower bounds, the events that they were measured on, and the claims;
 /// sotto.audit/1.
-std::string audit_text(const Plan& event, const Audit& audit, const AuditClaim& claim, Format format);
+std::string audit_text(const Plan& event, const Audit& audit, const AuditClaim& claim,
+                       Format format);
 /// Returns what a contradiction of the claim means, in two sentences; empty if nothing contradicts
 /// it.
 std::string finding_text(const Plan& event, const Audit& audit, const AuditClaim& claim);

@@ -24,9 +24,11 @@ struct LedgerBalance {
 /// One data set of a catalogue.
 struct CatalogueItem {
   std::string name;
-  std::optional<DataFile> data = {};         ///< nullopt if its file cannot be read
-  std::optional<LedgerBalance> balance = {};  ///< nullopt for public data, and if the ledger cannot be read
-  std::string trouble = {};  ///< why the file or the ledger cannot be read; empty if there was no error
+  std::optional<DataFile> data = {};  ///< nullopt if its file cannot be read
+  std::optional<LedgerBalance> balance =
+      {};  ///< nullopt for public data, and if the ledger cannot be read
+  std::string trouble =
+      {};  ///< why the file or the ledger cannot be read; empty if there was no error
 };
 
 /// Reads all data sets of a catalogue. An error with one data set is reported in its item and does
@@ -43,7 +45,8 @@ struct LedgerView {
   std::vector<Entry> page_entries = {};        ///< the entries on this page, newest first
   std::vector<RequestState> page_states = {};  ///< the request's state for each of page_entries
   std::optional<std::int64_t> older = {};      ///< older entries exist, with numbers below this one
-  std::optional<Finding> finding = {};         ///< the result of verifying the ledger; nullopt if that takes too long for a page
+  std::optional<Finding> finding =
+      {};  ///< the result of verifying the ledger; nullopt if that takes too long for a page
 };
 
 inline constexpr std::size_t entries_a_page = 200;
@@ -53,12 +56,14 @@ Ledger open_to_read(const DataFile& data);
 
 /// Reads a ledger for its page. With `before`, the page begins with the newest entry whose number
 /// is below it. Throws LedgerError if the ledger cannot be read.
-LedgerView view_of(const DataFile& data, const Ledger& ledger, std::optional<std::int64_t> before = std::nullopt);
+LedgerView view_of(const DataFile& data, const Ledger& ledger,
+                   std::optional<std::int64_t> before = std::nullopt);
 
 /// The page of a ledger: its budget over time, entries, verification and terms. It links to
 /// "../../" for the catalogue, to "NUMBER/" and "NUMBER/answer.json" for the stored answer of an
 /// entry, to "?before=NUMBER" for older entries, and to "ledger.json". `verify_command` is the
 /// command that the page suggests for verifying the ledger.
-std::string ledger_page(const LedgerView& view, const std::string& verify_command, const std::string& version);
+std::string ledger_page(const LedgerView& view, const std::string& verify_command,
+                        const std::string& version);
 
 }  // namespace sotto

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "sotto/ledger/ledger.hpp"
 #include "report/api/answers.hpp"
 #include "report/api/chart.hpp"
+#include "sotto/ledger/ledger.hpp"
 
 namespace sotto {
 
@@ -20,9 +20,10 @@ struct LedgerState {
   Filter filter;
   std::vector<Entry> entries;
   Head head;
-  Claim promise;                ///< the (ε, δ) that the whole budget guarantees, however an analyst adapts
-  std::optional<double> tight;  ///< ε of all entries at the promise's δ if they had been fixed in advance; nullopt if no method gives it
-  Finding chain{};              ///< the result of verifying the hash chain before the other members were read
+  Claim promise;  ///< the (ε, δ) that the whole budget guarantees, however an analyst adapts
+  std::optional<double> tight;  ///< ε of all entries at the promise's δ if they had been fixed in
+                                ///< advance; nullopt if no method gives it
+  Finding chain{};  ///< the result of verifying the hash chain before the other members were read
 };
 
 /// Reads the state. `delta` is the δ of the promise; by default the budget's own δ, or 1e-6 if it

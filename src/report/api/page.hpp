@@ -13,6 +13,7 @@ namespace sotto {
 /// table; for a longer chart the page names `<id>.csv`, which the caller has to write with csv().
 /// Blank lines separate the paragraphs of the introduction. Throws InvalidValue as
 /// require_consistent() does, and if two charts have the same id.
-std::string page(const std::string& title, const std::string& introduction, const std::vector<Chart>& charts);
+std::string page(const std::string& title, const std::string& introduction,
+                 const std::vector<Chart>& charts);
 
 }  // namespace sotto

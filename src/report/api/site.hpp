@@ -12,9 +12,10 @@
 namespace sotto {
 
 struct SitePage {
-  std::string type;     ///< the media type
+  std::string type;  ///< the media type
   std::string body;
-  bool failed = false;  ///< the body is an error message: the address exists, but its content cannot be read
+  bool failed =
+      false;  ///< the body is an error message: the address exists, but its content cannot be read
 };
 
 /// What the pages contain about the program that serves them.
@@ -29,17 +30,19 @@ struct SiteOptions {
 /// page reads the files and ledgers again.
 class CatalogueSite {
  public:
-  CatalogueSite(Catalogue catalogue, SiteOptions options) : catalogue_(std::move(catalogue)), options_(std::move(options)) {}
+  CatalogueSite(Catalogue catalogue, SiteOptions options)
+      : catalogue_(std::move(catalogue)), options_(std::move(options)) {}
 
   /// Returns the page of an address, or nullopt for an address that is not listed here and for a
   /// data set, entry or answer that does not exist. An error while reading becomes a page with
   /// `failed` set.
   ///   /                              the catalogue
-  ///   /data/NAME/                    a ledger; with the query "before=NUMBER" its entries below NUMBER
-  ///   /data/NAME/ledger.json         the ledger's state as JSON
-  ///   /data/NAME/NUMBER/             the report of the request that entry NUMBER charged
-  ///   /data/NAME/NUMBER/answer.json  the stored answer of that request
-  [[nodiscard]] std::optional<SitePage> page(const std::string& path, const std::string& query) const;
+  ///   /data/NAME/                    a ledger; with the query "before=NUMBER" its entries below
+  ///   NUMBER /data/NAME/ledger.json         the ledger's state as JSON /data/NAME/NUMBER/ the
+  ///   report of the request that entry NUMBER charged /data/NAME/NUMBER/answer.json  the stored
+  ///   answer of that request
+  [[nodiscard]] std::optional<SitePage> page(const std::string& path,
+                                             const std::string& query) const;
 
  private:
   Catalogue catalogue_;

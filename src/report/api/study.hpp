@@ -18,12 +18,14 @@ namespace sotto {
 
 /// Returns what a study will cost, the expected error of its answers, and whether the ledger will
 /// admit it. No data are read. The JSON schema is sotto.design/1.
-std::string design_text(const Study& study, const Design& design, const Terms& terms, const ChargePreview& outlook, Format format);
+std::string design_text(const Study& study, const Design& design, const Terms& terms,
+                        const ChargePreview& outlook, Format format);
 
 /// Returns the answers of a study. The JSON schema is sotto.release/1, with the ledger's head
 /// added. For public data every answer is accompanied by the number without noise, the number in
 /// the data, and the error in percent of the latter; `public_answers` is empty otherwise.
-std::string release_text(const Release& release, const Head& head, const PublicAnswers& public_answers, Format format);
+std::string release_text(const Release& release, const Head& head,
+                         const PublicAnswers& public_answers, Format format);
 
 /// The content of a page about a run of a study.
 struct StudyReport {
@@ -32,7 +34,8 @@ struct StudyReport {
   const Release& release;
   const PublicAnswers& public_answers;  ///< empty unless the data are public
   const LedgerState& ledger;            ///< after the run
-  std::string check;    ///< the command that shows whether the ledger was altered or an old copy of it restored; names the data, not a place
+  std::string check;    ///< the command that shows whether the ledger was altered or an old copy of
+                        ///< it restored; names the data, not a place
   std::string version;  ///< of sotto
 };
 

@@ -19,12 +19,15 @@ double overlap(const Box& a, const Box& b) {
 
 // Returns the box translated into `outer`, with its size unchanged.
 Box moved_into(Box box, const Box& outer) {
-  const double right = std::max(outer.left - box.left, 0.0) - std::max(box.right - outer.right, 0.0);
+  const double right =
+      std::max(outer.left - box.left, 0.0) - std::max(box.right - outer.right, 0.0);
   const double down = std::max(outer.top - box.top, 0.0) - std::max(box.bottom - outer.bottom, 0.0);
   return {box.left + right, box.top + down, box.right + right, box.bottom + down};
 }
 
-Box around(Point p, double radius) { return {p.x - radius, p.y - radius, p.x + radius, p.y + radius}; }
+Box around(Point p, double radius) {
+  return {p.x - radius, p.y - radius, p.x + radius, p.y + radius};
+}
 
 struct Choice {
   Box box{};
@@ -34,15 +37,19 @@ struct Choice {
 
 // Tries eight directions at three distances. Covering the dot costs most, then other boxes, then
 // the curves; a larger distance costs a little.
-Choice best_place(Point dot, double width, double height, const Box& plot, const std::vector<Box>& occupied, const std::vector<Point>& obstacles) {
-  constexpr Point directions[] = {{1, -1}, {-1, -1}, {1, 1}, {-1, 1}, {1, 0}, {-1, 0}, {0, -1}, {0, 1}};
+Choice best_place(Point dot, double width, double height, const Box& plot,
+                  const std::vector<Box>& occupied, const std::vector<Point>& obstacles) {
+  constexpr Point directions[] = {{1, -1}, {-1, -1}, {1, 1},  {-1, 1},
+                                  {1, 0},  {-1, 0},  {0, -1}, {0, 1}};
   constexpr double distances[] = {7, 26, 52};
   const Box inner{plot.left + 4, plot.top + 4, plot.right - 4, plot.bottom - 4};
   Choice best;
   for (const double distance : distances) {
     for (const Point& way : directions) {
-      const Point centre{dot.x + way.x * (distance + width / 2), dot.y + way.y * (distance + height / 2)};
-      const Box wished{centre.x - width / 2, centre.y - height / 2, centre.x + width / 2, centre.y + height / 2};
+      const Point centre{dot.x + way.x * (distance + width / 2),
+                         dot.y + way.y * (distance + height / 2)};
+      const Box wished{centre.x - width / 2, centre.y - height / 2, centre.x + width / 2,
+                       centre.y + height / 2};
       const Box box = moved_into(wished, inner);
       double cost = distance / 4 + (overlap(box, around(dot, 5)) > 0 ? 1000 : 0);
       for (const Box& other : occupied) cost += overlap(box, other);
@@ -56,13 +63,16 @@ Choice best_place(Point dot, double width, double height, const Box& plot, const
 
 }  // namespace
 
-std::vector<Annotation> annotations_of(const std::vector<Mark>& marks, const Frame& frame, const std::vector<Point>& obstacles) {
+std::vector<Annotation> annotations_of(const std::vector<Mark>& marks, const Frame& frame,
+                                       const std::vector<Point>& obstacles) {
   std::vector<Annotation> annotations;
   for (const Mark& mark : marks) {
     if (!drawable(mark.x, frame.x.scale) || !drawable(mark.y, frame.y.scale)) continue;
     const Point dot = frame.at(mark.x, mark.y);
-    const Box plot{frame.box.left - 0.5, frame.box.top - 0.5, frame.box.right + 0.5, frame.box.bottom + 0.5};
-    if (plot.contains(dot)) annotations.push_back({.dot = dot, .lines = wrapped(mark.text, annotation_size, widest)});
+    const Box plot{frame.box.left - 0.5, frame.box.top - 0.5, frame.box.right + 0.5,
+                   frame.box.bottom + 0.5};
+    if (plot.contains(dot))
+      annotations.push_back({.dot = dot, .lines = wrapped(mark.text, annotation_size, widest)});
   }
   std::vector<Box> occupied;
   for (const Annotation& annotation : annotations) occupied.push_back(around(annotation.dot, 5));

@@ -22,6 +22,7 @@ inline constexpr double annotation_line_height = 15;
 
 /// Returns an annotation for each mark inside the plot area. `obstacles` are points along the
 /// curves, which texts avoid where they can.
-std::vector<Annotation> annotations_of(const std::vector<Mark>& marks, const Frame& frame, const std::vector<Point>& obstacles);
+std::vector<Annotation> annotations_of(const std::vector<Mark>& marks, const Frame& frame,
+                                       const std::vector<Point>& obstacles);
 
 }  // namespace sotto::report_detail

@@ -17,7 +17,8 @@ struct Step {
   int exponent = 0;
 
   [[nodiscard]] double times(double count) const {
-    return exponent < 0 ? count * mantissa / std::pow(10.0, -exponent) : count * mantissa * std::pow(10.0, exponent);
+    return exponent < 0 ? count * mantissa / std::pow(10.0, -exponent)
+                        : count * mantissa * std::pow(10.0, exponent);
   }
   [[nodiscard]] int last_digit() const { return mantissa == 2.5 ? exponent - 1 : exponent; }
 };
@@ -43,7 +44,8 @@ Steps best_steps(double low, double high) {
       const double last = std::ceil(high / unit - 1e-6);
       const double count = last - first;
       if (count < 3 || count > 10) continue;
-      const double cost = 1 - span / (count * unit) + 0.03 * std::fabs(count - 6) + (mantissa == 2.5 ? 0.06 : 0);
+      const double cost =
+          1 - span / (count * unit) + 0.03 * std::fabs(count - 6) + (mantissa == 2.5 ? 0.06 : 0);
       if (cost < best_cost) {
         best = {step, first, last};
         best_cost = cost;
@@ -62,7 +64,8 @@ std::string linear_label(double count, const Steps& steps) {
   if (largest < 1e6 && largest >= 1e-3) return fixed(value, std::max(0, -digit));
   if (count == 0) return "0";
   const int exponent = static_cast<int>(std::floor(std::log10(largest) + 1e-9));
-  return fixed(value / std::pow(10.0, exponent), std::max(0, exponent - digit)) + "×" + power_of_ten(exponent);
+  return fixed(value / std::pow(10.0, exponent), std::max(0, exponent - digit)) + "×" +
+         power_of_ten(exponent);
 }
 
 Axis linear_axis(double low, double high, std::optional<double> end) {
@@ -84,7 +87,9 @@ Axis linear_axis(double low, double high, std::optional<double> end) {
     if (!end) high += 0.5 * size;
   }
   const Steps steps = best_steps(low, high);
-  Axis axis{.scale = Scale::linear, .low = steps.step.times(steps.first), .high = end ? high : steps.step.times(steps.last)};
+  Axis axis{.scale = Scale::linear,
+            .low = steps.step.times(steps.first),
+            .high = end ? high : steps.step.times(steps.last)};
   for (double count = steps.first; count <= steps.last; ++count) {
     const double place = axis.place(steps.step.times(count));
     if (place <= 1 + 1e-9) axis.ticks.push_back({place, linear_label(count, steps)});
@@ -122,40 +127,48 @@ struct LogarithmicTick {
   double mantissa;
 };
 
-std::vector<LogarithmicTick> ticks_within(double low, double high, std::span<const double> mantissas) {
+std::vector<LogarithmicTick> ticks_within(double low, double high,
+                                          std::span<const double> mantissas) {
   std::vector<LogarithmicTick> ticks;
-  for (int exponent = static_cast<int>(std::floor(low)); exponent <= static_cast<int>(std::floor(high + 1e-9)); ++exponent) {
+  for (int exponent = static_cast<int>(std::floor(low));
+       exponent <= static_cast<int>(std::floor(high + 1e-9)); ++exponent) {
     for (const double mantissa : mantissas) {
       const double logarithm = exponent + std::log10(mantissa);
-      if (logarithm >= low - 1e-9 && logarithm <= high + 1e-9) ticks.push_back({exponent, mantissa});
+      if (logarithm >= low - 1e-9 && logarithm <= high + 1e-9)
+        ticks.push_back({exponent, mantissa});
     }
   }
   return ticks;
 }
 
 std::string logarithmic_label(const LogarithmicTick& tick, bool plain) {
-  if (plain) return fixed(tick.mantissa * std::pow(10.0, tick.exponent), std::max(0, -tick.exponent));
+  if (plain)
+    return fixed(tick.mantissa * std::pow(10.0, tick.exponent), std::max(0, -tick.exponent));
   return (tick.mantissa == 1 ? "" : fixed(tick.mantissa, 0) + "×") + power_of_ten(tick.exponent);
 }
 
 // Returns the distance of labels, in decades, with which at most nine of them are drawn.
 int stride_for(double decades) {
   constexpr int strides[] = {1, 2, 5, 10, 20, 50, 100};
-  return *std::find_if(std::begin(strides), std::end(strides) - 1, [decades](int stride) { return decades / stride <= 8; });
+  return *std::find_if(std::begin(strides), std::end(strides) - 1,
+                       [decades](int stride) { return decades / stride <= 8; });
 }
 
 // The axis ends at 1, 2 or 5 times a power of ten, or at any digit if the data span less than a
 // decade. An axis of more than four decades is extended to the next labelled decade if that is
 // near.
 Axis logarithmic_ends(double low, double high, std::optional<double> end) {
-  const std::span<const double> mantissas = high < 10 * low ? std::span<const double>(one_to_nine) : one_two_five;
+  const std::span<const double> mantissas =
+      high < 10 * low ? std::span<const double>(one_to_nine) : one_two_five;
   int first = number_below(std::log10(low), mantissas);
   int last = number_above(std::log10(high), mantissas);
   if (first == last) {
     --first;
     ++last;
   }
-  Axis axis{.scale = Scale::logarithmic, .low = round_number(first, mantissas), .high = end ? std::log10(*end) : round_number(last, mantissas)};
+  Axis axis{.scale = Scale::logarithmic,
+            .low = round_number(first, mantissas),
+            .high = end ? std::log10(*end) : round_number(last, mantissas)};
   if (axis.low >= axis.high - 1e-9) axis.low = std::floor(axis.high - 1);
   const double span = axis.high - axis.low;
   if (span > 4) {
@@ -182,13 +195,20 @@ Axis logarithmic_axis(double low, double high, std::optional<double> end) {
   std::vector<LogarithmicTick> ticks = ticks_within(axis.low, axis.high, decade);
   if (ticks.size() < 3) ticks = ticks_within(axis.low, axis.high, one_two_five);
   if (ticks.size() < 3) ticks = ticks_within(axis.low, axis.high, one_to_nine);
-  std::erase_if(ticks, [stride](const LogarithmicTick& tick) { return tick.exponent % stride != 0; });
+  std::erase_if(ticks,
+                [stride](const LogarithmicTick& tick) { return tick.exponent % stride != 0; });
 
-  const auto place = [&axis](const LogarithmicTick& tick) { return (tick.exponent + std::log10(tick.mantissa) - axis.low) / (axis.high - axis.low); };
-  const bool plain = std::all_of(ticks.begin(), ticks.end(), [](const auto& tick) { return tick.exponent >= -3 && tick.exponent <= 4; });
-  for (const auto& tick : ticks) axis.ticks.push_back({place(tick), logarithmic_label(tick, plain)});
+  const auto place = [&axis](const LogarithmicTick& tick) {
+    return (tick.exponent + std::log10(tick.mantissa) - axis.low) / (axis.high - axis.low);
+  };
+  const bool plain = std::all_of(ticks.begin(), ticks.end(), [](const auto& tick) {
+    return tick.exponent >= -3 && tick.exponent <= 4;
+  });
+  for (const auto& tick : ticks)
+    axis.ticks.push_back({place(tick), logarithmic_label(tick, plain)});
   constexpr std::size_t most_minor = 50;  // more lines would merge into a grey area
-  const auto minor = ticks_within(axis.low, axis.high, stride > 1 ? decade : std::span<const double>(one_to_nine));
+  const auto minor =
+      ticks_within(axis.low, axis.high, stride > 1 ? decade : std::span<const double>(one_to_nine));
   if (minor.size() > most_minor) return axis;
   for (const auto& tick : minor) axis.minor_places.push_back(place(tick));
   return axis;
@@ -202,10 +222,13 @@ void Extent::include(double value) {
   high = std::max(high, value);
 }
 
-double Axis::place(double value) const { return ((scale == Scale::logarithmic ? std::log10(value) : value) - low) / (high - low); }
+double Axis::place(double value) const {
+  return ((scale == Scale::logarithmic ? std::log10(value) : value) - low) / (high - low);
+}
 
 Axis axis_for(const Extent& extent, std::optional<double> end) {
-  return extent.scale == Scale::logarithmic ? logarithmic_axis(extent.low, extent.high, end) : linear_axis(extent.low, extent.high, end);
+  return extent.scale == Scale::logarithmic ? logarithmic_axis(extent.low, extent.high, end)
+                                            : linear_axis(extent.low, extent.high, end);
 }
 
 }  // namespace sotto::report_detail

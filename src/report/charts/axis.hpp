@@ -13,7 +13,9 @@ enum class Scale { linear, logarithmic };
 
 /// Whether a value can be drawn on an axis. From 1e300 on the arithmetic of linear axes would
 /// overflow.
-inline bool drawable(double value, Scale scale) { return std::isfinite(value) && std::fabs(value) < 1e300 && (scale == Scale::linear || value > 0); }
+inline bool drawable(double value, Scale scale) {
+  return std::isfinite(value) && std::fabs(value) < 1e300 && (scale == Scale::linear || value > 0);
+}
 
 /// The range of the drawable values that were passed to include().
 struct Extent {

@@ -29,8 +29,11 @@ std::optional<std::pair<Point, Point>> clipped(Point from, Point to, const Box& 
     return begin <= end;
   };
   const Point change{to.x - from.x, to.y - from.y};
-  if (!clip(from.x, change.x, box.left, box.right) || !clip(from.y, change.y, box.top, box.bottom)) return std::nullopt;
-  const auto along = [&](double t) { return t == 1 ? to : Point{from.x + t * change.x, from.y + t * change.y}; };
+  if (!clip(from.x, change.x, box.left, box.right) || !clip(from.y, change.y, box.top, box.bottom))
+    return std::nullopt;
+  const auto along = [&](double t) {
+    return t == 1 ? to : Point{from.x + t * change.x, from.y + t * change.y};
+  };
   return std::pair{along(begin), along(end)};
 }
 
@@ -58,17 +61,20 @@ Pieces drawable_runs(const Series& series, const Frame& frame) {
 
 Point Frame::at(double x_value, double y_value) const {
   const auto bounded = [](double length) { return std::clamp(length, -1e9, 1e9); };
-  return {bounded(box.left + (box.right - box.left) * x.place(x_value)), bounded(box.bottom - (box.bottom - box.top) * y.place(y_value))};
+  return {bounded(box.left + (box.right - box.left) * x.place(x_value)),
+          bounded(box.bottom - (box.bottom - box.top) * y.place(y_value))};
 }
 
 Pieces line_pieces(const Series& series, const Frame& frame) {
-  const Box around{frame.box.left - margin, frame.box.top - margin, frame.box.right + margin, frame.box.bottom + margin};
+  const Box around{frame.box.left - margin, frame.box.top - margin, frame.box.right + margin,
+                   frame.box.bottom + margin};
   Pieces pieces;
   for (const auto& run : drawable_runs(series, frame)) {
     Pieces of_run;
     if (run.size() == 1 && around.contains(run.front())) of_run.push_back(run);
     for (std::size_t i = 0; i + 1 < run.size(); ++i) {
-      if (const auto part = clipped(run[i], run[i + 1], around)) append(of_run, part->first, part->second);
+      if (const auto part = clipped(run[i], run[i + 1], around))
+        append(of_run, part->first, part->second);
     }
     pieces.insert(pieces.end(), of_run.begin(), of_run.end());
   }
@@ -76,12 +82,17 @@ Pieces line_pieces(const Series& series, const Frame& frame) {
 }
 
 Pieces bar_pieces(const Series& series, const Frame& frame) {
-  const auto inside = [&](double y) { return std::clamp(y, frame.box.top - margin, frame.box.bottom + margin); };
-  const double baseline = frame.y.scale == Scale::logarithmic ? frame.box.bottom : inside(frame.at(frame.x.low, 0).y);
+  const auto inside = [&](double y) {
+    return std::clamp(y, frame.box.top - margin, frame.box.bottom + margin);
+  };
+  const double baseline =
+      frame.y.scale == Scale::logarithmic ? frame.box.bottom : inside(frame.at(frame.x.low, 0).y);
   Pieces pieces;
   bool open = false;
   for (std::size_t i = 0; i < series.y.size(); ++i) {
-    const bool drawn = drawable(series.x[i], frame.x.scale) && drawable(series.x[i + 1], frame.x.scale) && drawable(series.y[i], frame.y.scale);
+    const bool drawn = drawable(series.x[i], frame.x.scale) &&
+                       drawable(series.x[i + 1], frame.x.scale) &&
+                       drawable(series.y[i], frame.y.scale);
     if (drawn) {
       const Point left = frame.at(series.x[i], series.y[i]);
       const double right = frame.at(series.x[i + 1], series.y[i]).x;
@@ -120,7 +131,8 @@ std::vector<Point> samples_of(const Pieces& pieces) {
     for (std::size_t i = 0; i + 1 < piece.size(); ++i) {
       const Point change{piece[i + 1].x - piece[i].x, piece[i + 1].y - piece[i].y};
       const double count = std::ceil(std::hypot(change.x, change.y) / spacing);
-      for (double k = 0; k < count; ++k) samples.push_back({piece[i].x + change.x * k / count, piece[i].y + change.y * k / count});
+      for (double k = 0; k < count; ++k)
+        samples.push_back({piece[i].x + change.x * k / count, piece[i].y + change.y * k / count});
     }
     samples.push_back(piece.back());
   }

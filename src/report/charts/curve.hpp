@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "report/charts/axis.hpp"
 #include "report/api/chart.hpp"
+#include "report/charts/axis.hpp"
 
 namespace sotto::report_detail {
 
@@ -21,7 +21,9 @@ struct Box {
   double right = 0;
   double bottom = 0;
 
-  [[nodiscard]] bool contains(Point p) const { return left <= p.x && p.x <= right && top <= p.y && p.y <= bottom; }
+  [[nodiscard]] bool contains(Point p) const {
+    return left <= p.x && p.x <= right && top <= p.y && p.y <= bottom;
+  }
 };
 
 /// The plot area and its axes.

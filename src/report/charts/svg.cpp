@@ -8,10 +8,10 @@
 #include <optional>
 #include <string_view>
 
+#include "report/api/text.hpp"
 #include "report/charts/annotation.hpp"
 #include "report/charts/curve.hpp"
 #include "report/charts/picture.hpp"
-#include "report/api/text.hpp"
 
 namespace sotto {
 namespace report_detail {
@@ -26,7 +26,8 @@ constexpr double tick_size = 12;
 constexpr double legend_row = 22;
 constexpr double swatch = 26;
 
-constexpr std::string_view font_family = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif";
+constexpr std::string_view font_family =
+    "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif";
 
 constexpr const char* ink = "#222";
 constexpr const char* soft_ink = "#555";
@@ -35,7 +36,8 @@ constexpr const char* faint_grid = "#f3f3f3";
 
 // The colours of Okabe and Ito, which colour-blind readers can distinguish, without their yellow,
 // which is too pale on white.
-constexpr std::array palette{"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000"};
+constexpr std::array palette{"#0072b2", "#d55e00", "#009e73", "#cc79a7",
+                             "#e69f00", "#56b4e9", "#000"};
 
 const char* colour(std::size_t series) { return palette[series % palette.size()]; }
 
@@ -44,7 +46,8 @@ Attributes joined(Attributes first, const Attributes& second) {
   return first;
 }
 
-Markup text(Point at, double size, const char* anchor, const char* fill, const std::string& content, const Attributes& more = {}) {
+Markup text(Point at, double size, const char* anchor, const char* fill, const std::string& content,
+            const Attributes& more = {}) {
   const bool is_default = std::string_view(anchor) == "start";
   const Attributes own{{"x", coordinate(at.x)},
                        {"y", coordinate(at.y)},
@@ -63,7 +66,9 @@ Markup line(Point from, Point to, const char* stroke) {
          "\n";
 }
 
-Markup group(const char* css_class, const Markup& content) { return tag("g", {{"class", css_class}}, "\n" + content) + "\n"; }
+Markup group(const char* css_class, const Markup& content) {
+  return tag("g", {{"class", css_class}}, "\n" + content) + "\n";
+}
 
 // Returns the nearest centre of a pixel below: a line of width 1 there covers whole pixels and
 // looks sharp.
@@ -87,7 +92,9 @@ Extent y_extent(const Chart& chart) {
     bars = bars || series.style == Series::Style::bars;
   }
   for (const Mark& mark : chart.marks) extent.include(mark.y);
-  if (!chart.log_y && !extent.empty() && (bars || (extent.low > 0 && extent.low < 0.4 * extent.high))) extent.include(0);
+  if (!chart.log_y && !extent.empty() &&
+      (bars || (extent.low > 0 && extent.low < 0.4 * extent.high)))
+    extent.include(0);
   return extent;
 }
 
@@ -98,10 +105,13 @@ double widest_label(const Axis& axis) {
 }
 
 Frame frame_for(const Chart& chart, double top) {
-  Frame frame{.x = axis_for(x_extent(chart), std::nullopt), .y = axis_for(y_extent(chart), chart.y_max)};
-  const double last_label = frame.x.ticks.empty() ? 0 : text_width(frame.x.ticks.back().label, tick_size);
+  Frame frame{.x = axis_for(x_extent(chart), std::nullopt),
+              .y = axis_for(y_extent(chart), chart.y_max)};
+  const double last_label =
+      frame.x.ticks.empty() ? 0 : text_width(frame.x.ticks.back().label, tick_size);
   const double left = edge + std::max(widest_label(frame.y), 24.0) + 8;
-  frame.box = {std::ceil(left), top, std::floor(width - std::max(edge + 4, last_label / 2 + 8)), top + plot_height};
+  frame.box = {std::ceil(left), top, std::floor(width - std::max(edge + 4, last_label / 2 + 8)),
+               top + plot_height};
   return frame;
 }
 
@@ -131,7 +141,8 @@ Markup x_axis(const Frame& frame) {
   for (const double place : frame.x.minor_places) stroke(place, 3);
   for (const Tick& tick : frame.x.ticks) {
     stroke(tick.place, 6);
-    result += text({frame.box.left + length * tick.place, frame.box.bottom + 20}, tick_size, "middle", soft_ink, tick.label);
+    result += text({frame.box.left + length * tick.place, frame.box.bottom + 20}, tick_size,
+                   "middle", soft_ink, tick.label);
   }
   return group("x-ticks", result);
 }
@@ -139,7 +150,8 @@ Markup x_axis(const Frame& frame) {
 // More series than colours: the colours repeat, with a different dash pattern.
 Attributes stroke_of(const Series& series, std::size_t index) {
   const bool repeated = index >= palette.size();
-  if (series.style == Series::Style::bars) return {{"stroke", colour(index)}, {"stroke-width", "1.5"}};
+  if (series.style == Series::Style::bars)
+    return {{"stroke", colour(index)}, {"stroke-width", "1.5"}};
   Attributes stroke{{"stroke", colour(index)}, {"stroke-width", "2.2"}};
   if (series.style == Series::Style::dashed) {
     stroke.push_back({"stroke-dasharray", repeated ? "9 4 2 4" : "7 5"});
@@ -149,10 +161,13 @@ Attributes stroke_of(const Series& series, std::size_t index) {
   return stroke;
 }
 
-Attributes bar_fill(std::size_t index) { return {{"fill", colour(index)}, {"fill-opacity", "0.3"}}; }
+Attributes bar_fill(std::size_t index) {
+  return {{"fill", colour(index)}, {"fill-opacity", "0.3"}};
+}
 
 Pieces pieces_of(const Series& series, const Frame& frame) {
-  return series.style == Series::Style::bars ? bar_pieces(series, frame) : line_pieces(series, frame);
+  return series.style == Series::Style::bars ? bar_pieces(series, frame)
+                                             : line_pieces(series, frame);
 }
 
 // Draws all series. Appends points along the curves to `obstacles`, so that annotations can avoid
@@ -167,7 +182,9 @@ Markup curves(const Chart& chart, const Frame& frame, std::vector<Point>& obstac
       const auto samples = samples_of(pieces);
       obstacles.insert(obstacles.end(), samples.begin(), samples.end());
       const Attributes fill = style == Series::Style::bars ? bar_fill(i) : Attributes{};
-      paths += empty_tag("path", joined(joined({{"d", path_of(pieces)}}, fill), stroke_of(series, i))) + "\n";
+      paths +=
+          empty_tag("path", joined(joined({{"d", path_of(pieces)}}, fill), stroke_of(series, i))) +
+          "\n";
     }
   }
   return tag("g",
@@ -190,8 +207,10 @@ Markup annotation_text(const Annotation& annotation) {
   const double x = over ? centre : centre > annotation.dot.x ? box.left : box.right;
 
   // A white outline keeps the text readable on top of a curve.
-  const Attributes outline{
-      {"stroke", "#fff"}, {"stroke-width", "4"}, {"stroke-linejoin", "round"}, {"paint-order", "stroke"}};
+  const Attributes outline{{"stroke", "#fff"},
+                           {"stroke-width", "4"},
+                           {"stroke-linejoin", "round"},
+                           {"paint-order", "stroke"}};
   Markup result;
   double y = box.top + 0.78 * annotation_line_height;
   for (const std::string& content : annotation.lines) {
@@ -208,7 +227,9 @@ Markup marks(const std::vector<Annotation>& annotations) {
     const Box& box = annotation.text;
     const Point dot = annotation.dot;
     if (annotation.leader) {
-      result += line(dot, {std::clamp(dot.x, box.left, box.right), std::clamp(dot.y, box.top, box.bottom)}, soft_ink);
+      result += line(
+          dot, {std::clamp(dot.x, box.left, box.right), std::clamp(dot.y, box.top, box.bottom)},
+          soft_ink);
     }
     result += empty_tag("circle", {{"cx", coordinate(dot.x)},
                                    {"cy", coordinate(dot.y)},
@@ -229,10 +250,14 @@ struct Legend {
 Markup swatch_at(double x, double y, const Series& series, std::size_t index) {
   const Attributes stroke = stroke_of(series, index);
   if (series.style != Series::Style::bars) {
-    return empty_tag("path", joined({{"d", path_of({{{x, y}, {x + swatch, y}}})}, {"fill", "none"}}, stroke)) + "\n";
+    return empty_tag("path", joined({{"d", path_of({{{x, y}, {x + swatch, y}}})}, {"fill", "none"}},
+                                    stroke)) +
+           "\n";
   }
-  const Attributes place{
-      {"x", coordinate(x)}, {"y", coordinate(y - 6)}, {"width", coordinate(swatch)}, {"height", "12"}};
+  const Attributes place{{"x", coordinate(x)},
+                         {"y", coordinate(y - 6)},
+                         {"width", coordinate(swatch)},
+                         {"height", "12"}};
   return empty_tag("rect", joined(joined(place, bar_fill(index)), stroke)) + "\n";
 }
 
@@ -255,11 +280,13 @@ Legend legend(const Chart& chart, double left, double top) {
     result.drawing += swatch_at(x, y, series, i);
     for (std::size_t k = 0; k < lines.size(); ++k) {
       lowest = std::max(lowest, y + 16 * static_cast<double>(k));
-      result.drawing += text({x + swatch + 8, y + 16 * static_cast<double>(k) + 4.5}, label_size, "start", ink, lines[k]);
+      result.drawing += text({x + swatch + 8, y + 16 * static_cast<double>(k) + 4.5}, label_size,
+                             "start", ink, lines[k]);
     }
     x += entry + 18;
   }
-  if (!result.drawing.empty()) result = {group("legend", result.drawing), lowest + legend_row / 2 - top};
+  if (!result.drawing.empty())
+    result = {group("legend", result.drawing), lowest + legend_row / 2 - top};
   return result;
 }
 
@@ -274,18 +301,18 @@ Markup opening(const Chart& chart, const Frame& frame, double height) {
       {"width", coordinate(width)}, {"height", coordinate(height)}, {"rx", "6"}, {"fill", "#fff"}};
   return tag("title", {{"id", chart.id + ".title"}}, chart.title) + "\n" +
          tag("desc", {{"id", chart.id + ".description"}}, chart.caption) + "\n" +
-         tag("clipPath", {{"id", chart.id + ".clip"}}, empty_tag("rect", plot)) + "\n" + empty_tag("rect", background) + "\n";
+         tag("clipPath", {{"id", chart.id + ".clip"}}, empty_tag("rect", plot)) + "\n" +
+         empty_tag("rect", background) + "\n";
 }
 
 Markup root(const Chart& chart, double height, const Markup& content) {
-  const Attributes attributes{
-      {"xmlns", "http://www.w3.org/2000/svg"},
-      {"width", coordinate(width)},
-      {"height", coordinate(height)},
-      {"viewBox", "0 0 " + coordinate(width) + ' ' + coordinate(height)},
-      {"role", "img"},
-      {"aria-labelledby", chart.id + ".title " + chart.id + ".description"},
-      {"font-family", trusted_markup(font_family)}};
+  const Attributes attributes{{"xmlns", "http://www.w3.org/2000/svg"},
+                              {"width", coordinate(width)},
+                              {"height", coordinate(height)},
+                              {"viewBox", "0 0 " + coordinate(width) + ' ' + coordinate(height)},
+                              {"role", "img"},
+                              {"aria-labelledby", chart.id + ".title " + chart.id + ".description"},
+                              {"font-family", trusted_markup(font_family)}};
   return tag("svg", attributes, "\n" + content) + "\n";
 }
 
@@ -317,10 +344,12 @@ Markup picture(const Chart& chart, Heading heading) {
 
   const Frame frame = frame_for(chart, y + 13);
   y = frame.box.bottom + 24;
-  for (const std::string& part : wrapped(chart.x_label, label_size, frame.box.right - frame.box.left)) {
+  for (const std::string& part :
+       wrapped(chart.x_label, label_size, frame.box.right - frame.box.left)) {
     if (part.empty()) continue;
     y += 18;
-    words += text({(frame.box.left + frame.box.right) / 2, y - 3}, label_size, "middle", soft_ink, part);
+    words +=
+        text({(frame.box.left + frame.box.right) / 2, y - 3}, label_size, "middle", soft_ink, part);
   }
   const Legend entries = legend(chart, frame.box.left, y + 6);
   y += entries.height > 0 ? 6 + entries.height : 0;
@@ -330,11 +359,14 @@ Markup picture(const Chart& chart, Heading heading) {
   const Markup paths = curves(chart, frame, obstacles);
   const Markup points = marks(annotations_of(chart.marks, frame, obstacles));
   return root(chart, height,
-              opening(chart, frame, height) + words + y_axis(frame) + x_axis(frame) + paths + points + entries.drawing);
+              opening(chart, frame, height) + words + y_axis(frame) + x_axis(frame) + paths +
+                  points + entries.drawing);
 }
 
 }  // namespace report_detail
 
-std::string svg(const Chart& chart) { return report_detail::picture(chart, report_detail::Heading::inside).str(); }
+std::string svg(const Chart& chart) {
+  return report_detail::picture(chart, report_detail::Heading::inside).str();
+}
 
 }  // namespace sotto

@@ -33,12 +33,15 @@ thead th { color: var(--ink); font-weight: 600; }
 }  // namespace
 
 std::string document(const std::string& title, const Markup& more_style, const Markup& body) {
-  const Markup head = "\n" + empty_tag("meta", {{"charset", "utf-8"}}) + "\n" +
-                      empty_tag("meta", {{"name", "viewport"}, {"content", "width=device-width, initial-scale=1"}}) +
-                      "\n" + tag("title", title) + "\n" +
-                      tag("style", trusted_markup(style) + more_style) + "\n";
-  const Markup page = tag("head", head) + "\n" + tag("body", "\n" + tag("main", "\n" + body) + "\n") + "\n";
-  return (trusted_markup("<!doctype html>\n") + tag("html", {{"lang", "en"}}, "\n" + page) + "\n").str();
+  const Markup head =
+      "\n" + empty_tag("meta", {{"charset", "utf-8"}}) + "\n" +
+      empty_tag("meta",
+                {{"name", "viewport"}, {"content", "width=device-width, initial-scale=1"}}) +
+      "\n" + tag("title", title) + "\n" + tag("style", trusted_markup(style) + more_style) + "\n";
+  const Markup page =
+      tag("head", head) + "\n" + tag("body", "\n" + tag("main", "\n" + body) + "\n") + "\n";
+  return (trusted_markup("<!doctype html>\n") + tag("html", {{"lang", "en"}}, "\n" + page) + "\n")
+      .str();
 }
 
 Markup paragraph(const Markup& content) { return tag("p", content) + "\n"; }
@@ -62,7 +65,8 @@ Markup heading(const std::string& text) { return tag("th", {{"scope", "col"}}, t
 Markup table_row(const Markup& cells) { return tag("tr", cells) + "\n"; }
 
 Markup table(const Markup& headings, const Markup& rows) {
-  const Markup content = "\n" + tag("thead", tag("tr", headings)) + "\n" + tag("tbody", "\n" + rows) + "\n";
+  const Markup content =
+      "\n" + tag("thead", tag("tr", headings)) + "\n" + tag("tbody", "\n" + rows) + "\n";
   return tag("div", {{"class", "table"}}, tag("table", content)) + "\n";
 }
 

@@ -27,7 +27,8 @@ Markup& Markup::operator+=(const Markup& next) {
 
 Markup tag(MarkupName name, const Attributes& attributes, const Markup& content) {
   Markup element;
-  element.characters_ = opening(name, attributes) + '>' + content.characters_ + "</" + std::string(name.text()) + '>';
+  element.characters_ =
+      opening(name, attributes) + '>' + content.characters_ + "</" + std::string(name.text()) + '>';
   return element;
 }
 

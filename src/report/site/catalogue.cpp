@@ -15,7 +15,8 @@ constexpr std::size_t most_verified_entries = 20000;  // hash and signature of a
 
 LedgerBalance balance_of(const Ledger& ledger) {
   const std::vector<Entry> entries = ledger.entries();
-  return {ledger.terms(), ledger.filter(), entries.size(), entries.empty() ? "" : entries.back().time};
+  return {ledger.terms(), ledger.filter(), entries.size(),
+          entries.empty() ? "" : entries.back().time};
 }
 
 CatalogueItem item_of(const Catalogue& catalogue, const std::string& name) {
@@ -43,7 +44,8 @@ LedgerState steady_state_of(const Ledger& ledger) {
 // Verifies the ledger, or returns nullopt if that takes longer than a page may.
 std::optional<Finding> finding_of(const Ledger& ledger) {
   const auto deadline = std::chrono::steady_clock::now() + verification;
-  const StopCheck stop_at_deadline([deadline] { return std::chrono::steady_clock::now() > deadline; });
+  const StopCheck stop_at_deadline(
+      [deadline] { return std::chrono::steady_clock::now() > deadline; });
   try {
     return ledger.verify();
   } catch (const Stopped&) {
@@ -61,14 +63,19 @@ std::vector<CatalogueItem> read_catalogue(const Catalogue& catalogue) {
   return items;
 }
 
-Ledger open_to_read(const DataFile& data) { return Ledger::open(data.ledger, {.patience = patience, .read_only = true}); }
+Ledger open_to_read(const DataFile& data) {
+  return Ledger::open(data.ledger, {.patience = patience, .read_only = true});
+}
 
 LedgerView view_of(const DataFile& data, const Ledger& ledger, std::optional<std::int64_t> before) {
   LedgerView view{.data = data, .state = steady_state_of(ledger)};
   const std::vector<Entry>& entries = view.state.entries;
-  const auto end = std::find_if(entries.begin(), entries.end(), [before](const Entry& entry) { return before && entry.number >= *before; });
+  const auto end = std::find_if(entries.begin(), entries.end(), [before](const Entry& entry) {
+    return before && entry.number >= *before;
+  });
   const auto count = std::min<std::ptrdiff_t>(end - entries.begin(), entries_a_page);
-  view.page_entries.assign(std::make_reverse_iterator(end), std::make_reverse_iterator(end - count));
+  view.page_entries.assign(std::make_reverse_iterator(end),
+                           std::make_reverse_iterator(end - count));
   if (end - count != entries.begin()) view.older = view.page_entries.back().number;
   std::vector<std::string> requests;
   for (const Entry& entry : view.page_entries) requests.push_back(entry.request);

@@ -13,7 +13,9 @@ namespace {
 
 // Two significant digits of the width.
 int decimals_of(double width) {
-  return width > 0 && std::isfinite(width) ? std::clamp(1 - static_cast<int>(std::floor(std::log10(width))), 0, 6) : 2;
+  return width > 0 && std::isfinite(width)
+             ? std::clamp(1 - static_cast<int>(std::floor(std::log10(width))), 0, 6)
+             : 2;
 }
 
 }  // namespace
@@ -31,7 +33,8 @@ std::string on_one_line(std::string text) {
 
 std::string bin_name(const QueryAnswer& answer, std::size_t at) {
   const auto of_group = [&](std::size_t other) {
-    return other < answer.estimates.size() && answer.estimates[other].keys == answer.estimates[at].keys;
+    return other < answer.estimates.size() &&
+           answer.estimates[other].keys == answer.estimates[at].keys;
   };
   const bool first = at == 0 || !of_group(at - 1);
   const bool last = !of_group(at + 1);
@@ -47,7 +50,8 @@ std::string group_name(const QueryAnswer& answer, std::size_t at) {
   std::string name;
   for (const std::string& key : e.keys) name += (name.empty() ? "" : ", ") + key;
   if (e.from) name += (name.empty() ? "" : ", ") + bin_name(answer, at);
-  if (e.quantile) name += (name.empty() ? "" : ", ") + std::string("quantile ") + shortest(*e.quantile);
+  if (e.quantile)
+    name += (name.empty() ? "" : ", ") + std::string("quantile ") + shortest(*e.quantile);
   return name.empty() ? "all" : name;
 }
 
@@ -63,29 +67,38 @@ std::string error_in_percent(double value, double truth, double width) {
   if (truth == 0) return value == 0 ? "0 %" : "—";
   // Two different numbers with the same digits differ by less than a unit of the last digit.
   if (value != truth && with_interval_digits(value, width) == with_interval_digits(truth, width)) {
-    return "below " + rounded(100 * std::pow(10, -decimals_of(width)) / std::abs(truth), 2, Side::upper) + " %";
+    return "below " +
+           rounded(100 * std::pow(10, -decimals_of(width)) / std::abs(truth), 2, Side::upper) +
+           " %";
   }
   return with_decimals(100 * std::abs(value - truth) / std::abs(truth), 2) + " %";
 }
 
-std::string with_interval_digits_or_dash(double x, double width) { return std::isnan(x) ? "—" : with_interval_digits(x, width); }
+std::string with_interval_digits_or_dash(double x, double width) {
+  return std::isnan(x) ? "—" : with_interval_digits(x, width);
+}
 
 std::vector<std::string> remarks(const QueryAnswer& answer, double confidence) {
   std::vector<std::string> all;
   if (!answer.cuts.empty()) {
     std::string cut = "What counts: ";
-    for (std::size_t i = 0; i < answer.cuts.size(); ++i) cut += (i == 0 ? "" : "; ") + answer.cuts[i];
+    for (std::size_t i = 0; i < answer.cuts.size(); ++i)
+      cut += (i == 0 ? "" : "; ") + answer.cuts[i];
     all.push_back(cut + ".");
   }
   const auto is_outside = [](const Estimate& e) { return e.value < e.low || e.value > e.high; };
   if (std::any_of(answer.estimates.begin(), answer.estimates.end(), is_outside)) {
-    all.emplace_back("An answer outside its interval cannot be the number itself, only what noise made of it: the number lies in the interval.");
+    all.emplace_back(
+        "An answer outside its interval cannot be the number itself, only what noise made of it: "
+        "the number lies in the interval.");
   }
   constexpr std::size_t many = 20;
   if (answer.estimates.size() >= many) {
     const double misses = (1 - confidence) * static_cast<double>(answer.estimates.size());
-    all.push_back("Of " + std::to_string(answer.estimates.size()) + " intervals of " + shortest(100 * confidence) + " % about " +
-                  (misses < 1 ? "one or none" : std::to_string(std::lround(misses))) + " will not hold the number without noise.");
+    all.push_back("Of " + std::to_string(answer.estimates.size()) + " intervals of " +
+                  shortest(100 * confidence) + " % about " +
+                  (misses < 1 ? "one or none" : std::to_string(std::lround(misses))) +
+                  " will not hold the number without noise.");
   }
   return all;
 }

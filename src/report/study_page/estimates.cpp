@@ -6,11 +6,11 @@
 #include <optional>
 #include <vector>
 
+#include "report/api/text.hpp"
 #include "report/charts/axis.hpp"
 #include "report/html/document.hpp"
 #include "report/study_page/estimate_text.hpp"
 #include "sotto/core/decimal.hpp"
-#include "report/api/text.hpp"
 
 namespace sotto::report_detail {
 
@@ -68,12 +68,15 @@ Markup line(const char* kind, const std::string& x1, double y1, const std::strin
 }
 
 Markup circle(const char* kind, const std::string& x, double y, double radius) {
-  return empty_tag("circle", {{"class", kind}, {"cx", x}, {"cy", number(y)}, {"r", number(radius)}});
+  return empty_tag("circle",
+                   {{"class", kind}, {"cx", x}, {"cy", number(y)}, {"r", number(radius)}});
 }
 
 // A label below or beside an axis. `shift` moves it by pixels, since `x` is in percent.
-Markup label(const std::string& x, std::optional<Markup> shift, double y, const char* anchor, const std::string& text) {
-  return tag("text", {{"x", x}, {"dx", std::move(shift)}, {"y", number(y)}, {"text-anchor", anchor}}, text);
+Markup label(const std::string& x, std::optional<Markup> shift, double y, const char* anchor,
+             const std::string& text) {
+  return tag("text",
+             {{"x", x}, {"dx", std::move(shift)}, {"y", number(y)}, {"text-anchor", anchor}}, text);
 }
 
 // A picture with a title that screen readers speak; without a title they skip it.
@@ -96,7 +99,9 @@ struct Row {
   const Estimate* truth;          // in the data
 };
 
-std::string quantile_name(double q) { return q == 0.5 ? "median" : shortest(100 * q) + " % are below"; }
+std::string quantile_name(double q) {
+  return q == 0.5 ? "median" : shortest(100 * q) + " % are below";
+}
 
 // Sets the name of a row and of its part from the keys of the estimate. `inner`: bins or quantiles
 // name the rows, so all keys name the part; otherwise only the first of several keys does.
@@ -110,9 +115,9 @@ void name_by_keys(const QueryAnswer& answer, const Estimate& e, bool inner, Row&
 }
 
 std::vector<Row> rows_of(const QueryAnswer& answer, const PublicEstimates& public_estimates) {
-  const bool several = std::any_of(answer.estimates.begin(), answer.estimates.end(), [&](const Estimate& e) {
-    return e.quantile != answer.estimates.front().quantile;
-  });
+  const bool several = std::any_of(
+      answer.estimates.begin(), answer.estimates.end(),
+      [&](const Estimate& e) { return e.quantile != answer.estimates.front().quantile; });
   const auto at = [](const QueryAnswer* other, std::size_t i) {
     return other != nullptr && i < other->estimates.size() ? &other->estimates[i] : nullptr;
   };
@@ -120,7 +125,8 @@ std::vector<Row> rows_of(const QueryAnswer& answer, const PublicEstimates& publi
   for (std::size_t i = 0; i < answer.estimates.size(); ++i) {
     const Estimate& e = answer.estimates[i];
     Row row{{}, {}, &e, at(public_estimates.without_noise, i), at(public_estimates.in_the_data, i)};
-    if (row.without_noise == nullptr || row.truth == nullptr) row.without_noise = row.truth = nullptr;
+    if (row.without_noise == nullptr || row.truth == nullptr)
+      row.without_noise = row.truth = nullptr;
     name_by_keys(answer, e, e.from || (e.quantile && several), row);
     if (e.quantile && row.name.empty()) row.name = quantile_name(*e.quantile);
     if (e.from) row.name = bin_name(answer, i);
@@ -130,30 +136,40 @@ std::vector<Row> rows_of(const QueryAnswer& answer, const PublicEstimates& publi
 }
 
 // Counts and sums are drawn as bars, which begin at zero.
-bool is_drawn_as_bars(Aggregation ask) { return ask == Aggregation::count || ask == Aggregation::distinct || ask == Aggregation::sum || ask == Aggregation::histogram; }
+bool is_drawn_as_bars(Aggregation ask) {
+  return ask == Aggregation::count || ask == Aggregation::distinct || ask == Aggregation::sum ||
+         ask == Aggregation::histogram;
+}
 
 Axis axis_of(const std::vector<Row>& rows, bool with_zero) {
   Extent extent;
   for (const Row& row : rows) {
     // An answer outside its interval is an impossible value, so it does not widen the axis.
     const Estimate& e = *row.estimate;
-    for (const double x : {e.low <= e.high ? std::clamp(e.value, e.low, e.high) : e.value, e.low, e.high}) extent.include(x);
+    for (const double x :
+         {e.low <= e.high ? std::clamp(e.value, e.low, e.high) : e.value, e.low, e.high})
+      extent.include(x);
     if (row.truth != nullptr) extent.include(row.truth->value);
   }
-  if (with_zero || (!extent.empty() && extent.low > 0 && extent.low < 0.4 * extent.high)) extent.include(0);
+  if (with_zero || (!extent.empty() && extent.low > 0 && extent.low < 0.4 * extent.high))
+    extent.include(0);
   return axis_for(extent, std::nullopt);
 }
 
-std::string amount(const Estimate& e) { return in_thousands(with_interval_digits(e.value, e.high - e.low)); }
+std::string amount(const Estimate& e) {
+  return in_thousands(with_interval_digits(e.value, e.high - e.low));
+}
 
 std::string interval(const Estimate& e) {
   const double width = e.high - e.low;
-  return in_thousands(with_interval_digits(e.low, width)) + " to " + in_thousands(with_interval_digits(e.high, width));
+  return in_thousands(with_interval_digits(e.low, width)) + " to " +
+         in_thousands(with_interval_digits(e.high, width));
 }
 
 // A number that is shown beside the row's estimate, with as many digits as the estimate.
 std::string amount_like(const Row& row, const Estimate& other) {
-  return in_thousands(with_interval_digits_or_dash(other.value, row.estimate->high - row.estimate->low));
+  return in_thousands(
+      with_interval_digits_or_dash(other.value, row.estimate->high - row.estimate->low));
 }
 
 std::string error_of(const Row& row) {
@@ -167,7 +183,8 @@ std::string margin(const Estimate& e) {
   const double width = e.high - e.low;
   const double uneven = std::abs((e.high - e.value) - (e.value - e.low));
   if (!(uneven <= 0.02 * width)) return "";
-  return "± " + in_thousands(with_interval_digits(std::max(e.high - e.value, e.value - e.low), width));
+  return "± " +
+         in_thousands(with_interval_digits(std::max(e.high - e.value, e.value - e.low), width));
 }
 
 Markup row_picture(const Row& row, const Axis& axis, bool bars) {
@@ -176,17 +193,24 @@ Markup row_picture(const Row& row, const Axis& axis, bool bars) {
   const Estimate& e = *row.estimate;
   const auto place = [&](double x) { return percent(axis.place(x)); };
   Markup content;
-  for (const Tick& tick : axis.ticks) content += line("grid", percent(tick.place), 0, percent(tick.place), height);
+  for (const Tick& tick : axis.ticks)
+    content += line("grid", percent(tick.place), 0, percent(tick.place), height);
   if (bars && drawable(e.value, Scale::linear)) {
     const double from = std::clamp(axis.place(std::min(0.0, e.value)), 0.0, 1.0);
     const double to = std::clamp(axis.place(std::max(0.0, e.value)), 0.0, 1.0);
-    content += empty_tag("rect", {{"class", "bar"}, {"x", percent(from)}, {"y", "6"}, {"width", percent(to - from)}, {"height", "14"}});
+    content += empty_tag("rect", {{"class", "bar"},
+                                  {"x", percent(from)},
+                                  {"y", "6"},
+                                  {"width", percent(to - from)},
+                                  {"height", "14"}});
   }
-  if (row.truth != nullptr && drawable(row.truth->value, Scale::linear)) content += circle("exact", place(row.truth->value), middle, 5);
+  if (row.truth != nullptr && drawable(row.truth->value, Scale::linear))
+    content += circle("exact", place(row.truth->value), middle, 5);
   if (drawable(e.value, Scale::linear)) content += circle("dot", place(e.value), middle, 3);
   content += line("whisker", place(e.low), middle, place(e.high), middle);
   for (const double end : {e.low, e.high}) {
-    if (drawable(end, Scale::linear)) content += line("whisker", place(end), middle - 7, place(end), middle + 7);
+    if (drawable(end, Scale::linear))
+      content += line("whisker", place(end), middle - 7, place(end), middle + 7);
   }
   return picture(height, content, row.name + ": " + amount(e) + ", from " + interval(e));
 }
@@ -219,21 +243,26 @@ Markup axis_picture(const Axis& axis) {
 Markup number_cells(const Row& row) {
   Markup cells = cell(amount(*row.estimate)) + cell(interval(*row.estimate));
   if (row.truth == nullptr) return cells;
-  const auto labelled = [](const char* label, const std::string& text) { return tag("td", {{"data-of", label}}, text); };
+  const auto labelled = [](const char* label, const std::string& text) {
+    return tag("td", {{"data-of", label}}, text);
+  };
   return cells + labelled("without noise", amount_like(row, *row.without_noise)) +
          labelled("in the data", amount_like(row, *row.truth)) + labelled("error", error_of(row));
 }
 
 Markup number_headings(double confidence, bool with_truth) {
   const Markup headings = heading("answer") + heading(shortest(100 * confidence) + " % interval");
-  return with_truth ? headings + heading("without noise") + heading("in the data") + heading("error") : headings;
+  return with_truth
+             ? headings + heading("without noise") + heading("in the data") + heading("error")
+             : headings;
 }
 
 Markup part_row(const std::string& part) {
   return table_row(tag("th", {{"class", "part"}, {"colspan", "7"}}, part));
 }
 
-Markup as_rows(const QueryAnswer& answer, const std::vector<Row>& rows, double confidence, bool with_truth) {
+Markup as_rows(const QueryAnswer& answer, const std::vector<Row>& rows, double confidence,
+               bool with_truth) {
   const bool bars = is_drawn_as_bars(answer.ask);
   const Axis axis = axis_of(rows, bars);
   Markup body;
@@ -242,13 +271,18 @@ Markup as_rows(const QueryAnswer& answer, const std::vector<Row>& rows, double c
     if (row.part != part) body += part_row(row.part);
     part = row.part;
     const bool is_short = text_width(row.name, 15) < 200;
-    const Attributes name{{"scope", "row"}, {"class", is_short ? std::optional<Markup>("short") : std::nullopt}};
-    body += table_row(tag("th", name, row.name) + tag("td", {{"class", "picture"}}, row_picture(row, axis, bars)) +
+    const Attributes name{{"scope", "row"},
+                          {"class", is_short ? std::optional<Markup>("short") : std::nullopt}};
+    body += table_row(tag("th", name, row.name) +
+                      tag("td", {{"class", "picture"}}, row_picture(row, axis, bars)) +
                       number_cells(row));
   }
-  body += tag("tr", {{"aria-hidden", "true"}}, tag("th", "") + tag("td", {{"class", "picture"}}, axis_picture(axis))) + "\n";
+  body += tag("tr", {{"aria-hidden", "true"}},
+              tag("th", "") + tag("td", {{"class", "picture"}}, axis_picture(axis))) +
+          "\n";
 
-  const Markup headings = tag("th", "") + tag("th", {{"class", "picture"}}, "") + number_headings(confidence, with_truth);
+  const Markup headings = tag("th", "") + tag("th", {{"class", "picture"}}, "") +
+                          number_headings(confidence, with_truth);
   return tag("table", {{"class", "estimates"}},
              "\n" + tag("thead", tag("tr", headings)) + "\n" + tag("tbody", "\n" + body) + "\n") +
          "\n";
@@ -256,10 +290,12 @@ Markup as_rows(const QueryAnswer& answer, const std::vector<Row>& rows, double c
 
 Markup as_number(const Row& row, double confidence) {
   const Estimate& e = *row.estimate;
-  std::string text = "With a confidence of " + shortest(100 * confidence) + " % from " + interval(e) + ".";
+  std::string text =
+      "With a confidence of " + shortest(100 * confidence) + " % from " + interval(e) + ".";
   if (row.truth != nullptr) {
-    text += " Without noise: " + amount_like(row, *row.without_noise) + ". In the data: " + amount_like(row, *row.truth) +
-            ", an error of " + error_of(row) + ".";
+    text += " Without noise: " + amount_like(row, *row.without_noise) +
+            ". In the data: " + amount_like(row, *row.truth) + ", an error of " + error_of(row) +
+            ".";
   }
   return paragraph("big", amount(e) + " " + tag("small", margin(e))) + paragraph(text);
 }
@@ -279,7 +315,8 @@ Markup histogram_bar(const Row& row, double left, double wide, const Y& y) {
                     {"height", number(std::max(y(0), y(e.value)) - top)}},
                    tag("title", row.name + ": " + amount(e)));
   if (row.truth != nullptr) bar += circle("exact", centre, y(row.truth->value), 5);
-  bar += circle("dot", centre, y(e.value), 3) + line("whisker", centre, y(e.low), centre, y(e.high));
+  bar +=
+      circle("dot", centre, y(e.value), 3) + line("whisker", centre, y(e.low), centre, y(e.high));
   // A cap is a short line with a wide stroke, because a line's ends can be given in percent but not
   // in pixels.
   for (const double end : {e.low, e.high}) {
@@ -296,7 +333,8 @@ Markup histogram(const std::vector<Row>& rows, const Axis& axis) {
   Markup content;
   for (const Tick& tick : axis.ticks) {
     const double at = height * (1 - tick.place);
-    content += line("grid", "0%", at, "100%", at) + label("0", "-8", at + 4, "end", in_thousands(tick.label));
+    content += line("grid", "0%", at, "100%", at) +
+               label("0", "-8", at + 4, "end", in_thousands(tick.label));
   }
   for (std::size_t i = 0; i < rows.size(); ++i) {
     content += histogram_bar(rows[i], static_cast<double>(i) * wide, wide, y);
@@ -308,7 +346,8 @@ Markup histogram(const std::vector<Row>& rows, const Axis& axis) {
   for (std::size_t i = 1; i < rows.size(); ++i) edges.push_back(readable(*rows[i].estimate->from));
   const std::size_t stride = std::max((edges.size() + 7) / 8, label_stride(edges));
   for (std::size_t i = 1; i <= edges.size(); i += stride) {
-    content += label(percent(static_cast<double>(i) * wide), std::nullopt, height + 17, "middle", edges[i - 1]);
+    content += label(percent(static_cast<double>(i) * wide), std::nullopt, height + 17, "middle",
+                     edges[i - 1]);
   }
   return tag("div", {{"class", "histogram"}},
              picture(height + 22, content, "A histogram; its numbers are in the table below.")) +
@@ -326,18 +365,24 @@ Markup as_histograms(const std::vector<Row>& rows, double confidence, bool with_
       pictures += tag("h4", rows[start].part) + "\n";
       numbers += part_row(rows[start].part);
     }
-    pictures += histogram({rows.begin() + static_cast<std::ptrdiff_t>(start), rows.begin() + static_cast<std::ptrdiff_t>(end)}, axis);
+    pictures += histogram({rows.begin() + static_cast<std::ptrdiff_t>(start),
+                           rows.begin() + static_cast<std::ptrdiff_t>(end)},
+                          axis);
     for (; start < end; ++start) {
-      numbers += table_row(tag("th", {{"scope", "row"}}, rows[start].name) + number_cells(rows[start]));
+      numbers +=
+          table_row(tag("th", {{"scope", "row"}}, rows[start].name) + number_cells(rows[start]));
     }
   }
   const Markup headings = tag("th", "") + number_headings(confidence, with_truth);
-  return pictures + tag("details", "\n" + tag("summary", "The numbers") + "\n" + table(headings, numbers)) + "\n";
+  return pictures +
+         tag("details", "\n" + tag("summary", "The numbers") + "\n" + table(headings, numbers)) +
+         "\n";
 }
 
 }  // namespace
 
-Markup drawn_estimates(const QueryAnswer& answer, const PublicEstimates& public_estimates, double confidence) {
+Markup drawn_estimates(const QueryAnswer& answer, const PublicEstimates& public_estimates,
+                       double confidence) {
   const std::vector<Row> rows = rows_of(answer, public_estimates);
   const bool with_truth = public_estimates.without_noise != nullptr;
   if (rows.empty()) return paragraph("No key had enough units to be shown.");
@@ -348,14 +393,18 @@ Markup drawn_estimates(const QueryAnswer& answer, const PublicEstimates& public_
 
 Markup legend(double confidence, bool with_truth) {
   const auto entry = [](const Markup& sample, const std::string& meaning) {
-    return tag("span", tag("svg", {{"class", "drawn"}, {"height", "16"}, {"aria-hidden", "true"}}, sample) + meaning);
+    return tag("span",
+               tag("svg", {{"class", "drawn"}, {"height", "16"}, {"aria-hidden", "true"}}, sample) +
+                   meaning);
   };
-  const Markup whisker =
-      line("whisker", "3%", 8, "97%", 8) + line("whisker", "3%", 3, "3%", 13) + line("whisker", "97%", 3, "97%", 13);
+  const Markup whisker = line("whisker", "3%", 8, "97%", 8) + line("whisker", "3%", 3, "3%", 13) +
+                         line("whisker", "97%", 3, "97%", 13);
   Markup entries = entry(circle("dot", "50%", 8, 4), "the answer, with noise") + " " +
-                   entry(whisker, "where the number without noise lies, with a confidence of " + shortest(100 * confidence) + " %");
+                   entry(whisker, "where the number without noise lies, with a confidence of " +
+                                      shortest(100 * confidence) + " %");
   if (with_truth) {
-    entries += " " + entry(circle("exact", "50%", 8, 4.5), "the number in the data, of which nothing is cut");
+    entries += " " + entry(circle("exact", "50%", 8, 4.5),
+                           "the number in the data, of which nothing is cut");
   }
   return paragraph("legend", entries);
 }

@@ -19,7 +19,8 @@ struct PublicEstimates {
 /// Returns the estimates of a query. A single number is shown large; a histogram is drawn with a
 /// table of its numbers; anything else is a table with a drawing in each row: dots for means and
 /// quantiles, bars for counts and sums.
-Markup drawn_estimates(const QueryAnswer& answer, const PublicEstimates& public_estimates, double confidence);
+Markup drawn_estimates(const QueryAnswer& answer, const PublicEstimates& public_estimates,
+                       double confidence);
 
 /// Explains the marks in the pictures. `with_truth`: the pictures also mark the number in the data.
 Markup legend(double confidence, bool with_truth);

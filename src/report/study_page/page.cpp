@@ -3,15 +3,15 @@
 #include <algorithm>
 #include <cmath>
 
+#include "report/api/study.hpp"
+#include "report/api/text.hpp"
 #include "report/html/document.hpp"
+#include "report/html/meter.hpp"
 #include "report/study_page/estimate_text.hpp"
 #include "report/study_page/estimates.hpp"
-#include "report/html/meter.hpp"
+#include "report/study_page/sections.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/plan/text.hpp"
-#include "report/api/study.hpp"
-#include "report/study_page/sections.hpp"
-#include "report/api/text.hpp"
 
 namespace sotto {
 namespace {
@@ -47,8 +47,10 @@ footer { margin-top: 3rem; color: var(--soft); font-size: .9rem; }
 )";
 
 std::string quantiles_sentence(const QueryAnswer& a) {
-  const bool median = std::all_of(a.estimates.begin(), a.estimates.end(), [](const Estimate& e) { return e.quantile == 0.5; });
-  return median ? "The median of " + a.of : "The values of " + a.of + " below which a given part of the rows lies";
+  const bool median = std::all_of(a.estimates.begin(), a.estimates.end(),
+                                  [](const Estimate& e) { return e.quantile == 0.5; });
+  return median ? "The median of " + a.of
+                : "The values of " + a.of + " below which a given part of the rows lies";
 }
 
 // Returns a query as a sentence.
@@ -56,15 +58,20 @@ std::string query_sentence(const QueryAnswer& a, const std::string& unit) {
   std::string text;
   switch (a.ask) {
     case Aggregation::count: text = "How many rows"; break;
-    case Aggregation::distinct: text = unit == "row" ? "How many rows" : "How many, each " + unit + " counted once"; break;
+    case Aggregation::distinct:
+      text = unit == "row" ? "How many rows" : "How many, each " + unit + " counted once";
+      break;
     case Aggregation::sum: text = "The sum of " + a.of; break;
     case Aggregation::mean: text = "The mean of " + a.of; break;
     case Aggregation::variance: text = "The variance of " + a.of; break;
     case Aggregation::deviation: text = "The standard deviation of " + a.of; break;
-    case Aggregation::histogram: text = "How many rows have a value of " + a.of + " in each range"; break;
+    case Aggregation::histogram:
+      text = "How many rows have a value of " + a.of + " in each range";
+      break;
     case Aggregation::quantiles: text = quantiles_sentence(a); break;
   }
-  for (std::size_t i = 0; i < a.by.size(); ++i) text += (i == 0 ? ", for each " : " and ") + a.by[i];
+  for (std::size_t i = 0; i < a.by.size(); ++i)
+    text += (i == 0 ? ", for each " : " and ") + a.by[i];
   if (!a.where.empty()) text += ", of the rows where " + report_detail::on_one_line(a.where);
   return text + ".";
 }
@@ -79,8 +86,10 @@ std::string factor(double epsilon) {
 // Returns what the report holds: "answers 2 questions about", "has one model learned from", or
 // both.
 std::string contents_words(const Release& r) {
-  const std::string models = r.models.size() == 1 ? "one model" : std::to_string(r.models.size()) + " models";
-  const std::string questions = r.answers.size() == 1 ? "one question" : std::to_string(r.answers.size()) + " questions";
+  const std::string models =
+      r.models.size() == 1 ? "one model" : std::to_string(r.models.size()) + " models";
+  const std::string questions =
+      r.answers.size() == 1 ? "one question" : std::to_string(r.answers.size()) + " questions";
   if (r.models.empty()) return "answers " + questions + " about";
   if (r.answers.empty()) return "has " + models + " learned from";
   return "answers " + questions + " and has " + models + " learned from";
@@ -92,18 +101,24 @@ Markup summary(const StudyReport& report) {
   const Release& r = report.release;
   const std::string unit = report_detail::unit_word(report);
   const std::string one = r.unit == "row" ? "row" : unit + "’s data";
-  std::string text = "This report " + contents_words(r) + " “" + r.data_name + "”, version " + r.data_version +
-                     ", and protects each " + unit + (r.unit == "row" ? "" : " with all of their rows") +
+  std::string text = "This report " + contents_words(r) + " “" + r.data_name + "”, version " +
+                     r.data_version + ", and protects each " + unit +
+                     (r.unit == "row" ? "" : " with all of their rows") +
                      ". Random noise is added to every number, ";
   if (std::isinf(r.epsilon)) {
-    text += "but so little that nothing bounds what can be learnt from one " + one + " (differential privacy with ε = inf";
+    text += "but so little that nothing bounds what can be learnt from one " + one +
+            " (differential privacy with ε = inf";
   } else {
-    text += "so that nothing that follows from reading them, whatever else the reader knows, is more than " + factor(r.epsilon) +
-            " times as likely because of one " + one + " (differential privacy with ε = " + rounded(r.epsilon, 4, Side::upper);
+    text +=
+        "so that nothing that follows from reading them, whatever else the reader knows, is more "
+        "than " +
+        factor(r.epsilon) + " times as likely because of one " + one +
+        " (differential privacy with ε = " + rounded(r.epsilon, 4, Side::upper);
   }
   if (r.delta > 0) {
     // The blanks are no-break spaces, which keep the equation on one line.
-    text += ", up to a probability of δ\u00a0=\u00a0" + shortest(r.delta) + (r.shares_delta ? ", the study’s share of the ledger’s" : "");
+    text += ", up to a probability of δ\u00a0=\u00a0" + shortest(r.delta) +
+            (r.shares_delta ? ", the study’s share of the ledger’s" : "");
   }
   return paragraph(text + ").");
 }
@@ -112,27 +127,33 @@ Markup summary(const StudyReport& report) {
 // comes from the release, so a page that is made again later is the same.
 Markup byline(const StudyReport& report) {
   const std::string day = report.release.time.substr(0, report.release.time.find('T'));
-  const std::string by = report.study.publisher.empty() ? "" : "Published by " + report.study.publisher + ". ";
+  const std::string by =
+      report.study.publisher.empty() ? "" : "Published by " + report.study.publisher + ". ";
   return tag("p", {{"class", "asked"}, {"id", "byline"}}, by + "Answered on " + day + ".") + "\n";
 }
 
-Markup notice(const Markup& paragraphs) { return tag("div", {{"class", "notice"}}, "\n" + paragraphs) + "\n"; }
+Markup notice(const Markup& paragraphs) {
+  return tag("div", {{"class", "notice"}}, "\n" + paragraphs) + "\n";
+}
 
 // A warning that the page shows values without noise, and the warnings of the design.
 Markup notices(const StudyReport& report) {
   Markup text;
   if (!report.public_answers.empty()) {
     text += paragraph(
-        "The numbers without noise, and those in the data, stand beside the answers, because whoever ran the study said that the data are public. "
+        "The numbers without noise, and those in the data, stand beside the answers, because "
+        "whoever ran the study said that the data are public. "
         "With "
-        "secret data such a page must not be made. Where not all rows of someone count, those that do were drawn anew for the number without "
+        "secret data such a page must not be made. Where not all rows of someone count, those that "
+        "do were drawn anew for the number without "
         "noise.");
   }
   for (const std::string& warning : report.design.warnings) text += paragraph(warning + ".");
   return text.empty() ? Markup() : notice(text);
 }
 
-report_detail::PublicEstimates public_estimates_of(const PublicAnswers& answers, std::size_t query) {
+report_detail::PublicEstimates public_estimates_of(const PublicAnswers& answers,
+                                                   std::size_t query) {
   if (query >= answers.without_noise.size() || query >= answers.in_the_data.size()) return {};
   return {&answers.without_noise[query], &answers.in_the_data[query]};
 }
@@ -143,9 +164,12 @@ Markup answers_section(const StudyReport& report) {
   Markup text = report_detail::legend(r.confidence, !report.public_answers.empty());
   for (std::size_t i = 0; i < r.answers.size(); ++i) {
     const QueryAnswer& a = r.answers[i];
-    text += tag("h3", with_limit(a.name, a.limit)) + "\n" + paragraph("asked", query_sentence(a, report_detail::unit_word(report))) +
-            report_detail::drawn_estimates(a, public_estimates_of(report.public_answers, i), r.confidence);
-    for (const std::string& remark : report_detail::remarks(a, r.confidence)) text += paragraph("asked", remark);
+    text += tag("h3", with_limit(a.name, a.limit)) + "\n" +
+            paragraph("asked", query_sentence(a, report_detail::unit_word(report))) +
+            report_detail::drawn_estimates(a, public_estimates_of(report.public_answers, i),
+                                           r.confidence);
+    for (const std::string& remark : report_detail::remarks(a, r.confidence))
+      text += paragraph("asked", remark);
   }
   return report_detail::section("answers", "The answers", text);
 }
@@ -158,19 +182,24 @@ std::string title_of(const Release& release) {
 std::string page_of(const StudyReport& report, const Markup& sections) {
   const std::string title = title_of(report.release);
   const Markup styles = report_detail::trusted_markup(report_detail::estimates_style) +
-                        report_detail::trusted_markup(report_detail::meter_style) + report_detail::trusted_markup(style);
+                        report_detail::trusted_markup(report_detail::meter_style) +
+                        report_detail::trusted_markup(style);
   const Markup footer = tag("footer", "Made by sotto " + report.version + ".") + "\n";
-  return report_detail::document(title, styles, tag("h1", title) + "\n" + byline(report) + summary(report) + sections + footer);
+  return report_detail::document(
+      title, styles,
+      tag("h1", title) + "\n" + byline(report) + summary(report) + sections + footer);
 }
 
 }  // namespace
 
 std::string study_page(const StudyReport& report) {
-  return page_of(report, notices(report) + answers_section(report) + report_detail::models_section(report) +
-                             report_detail::federation_section(report) + report_detail::protection_section(report) +
-                             report_detail::budget_section(report) + report_detail::cost_section(report) +
-                             report_detail::derivation_section(report) + report_detail::data_section(report) +
-                             report_detail::record_section(report));
+  return page_of(
+      report, notices(report) + answers_section(report) + report_detail::models_section(report) +
+                  report_detail::federation_section(report) +
+                  report_detail::protection_section(report) +
+                  report_detail::budget_section(report) + report_detail::cost_section(report) +
+                  report_detail::derivation_section(report) + report_detail::data_section(report) +
+                  report_detail::record_section(report));
 }
 
 std::string stored_answer_page(const StoredAnswer& stored) {
@@ -181,12 +210,23 @@ std::string stored_answer_page(const StoredAnswer& stored) {
   study.unit = r.unit;
   study.unit_label = r.unit;
   study.publisher = stored.publisher;
-  const Design design{stored.ledger.terms.relation, {}, {}, parse(r.plan), r.cost, std::nullopt, std::nullopt, std::nullopt, {}};
+  const Design design{stored.ledger.terms.relation,
+                      {},
+                      {},
+                      parse(r.plan),
+                      r.cost,
+                      std::nullopt,
+                      std::nullopt,
+                      std::nullopt,
+                      {}};
   const StudyReport report{study, design, r, {}, stored.ledger, stored.check, stored.version};
 
-  return page_of(report, notice(paragraph(stored.why)) + answers_section(report) + report_detail::models_section(report) +
-                             report_detail::federation_section(report) + report_detail::protection_section(report) +
-                             report_detail::budget_section(report) + report_detail::record_section(report));
+  return page_of(report, notice(paragraph(stored.why)) + answers_section(report) +
+                             report_detail::models_section(report) +
+                             report_detail::federation_section(report) +
+                             report_detail::protection_section(report) +
+                             report_detail::budget_section(report) +
+                             report_detail::record_section(report));
 }
 
 }  // namespace sotto

@@ -15,8 +15,9 @@ inline std::string name_with_reference(const ModelWeight& weight) {
 
 /// Explains the unit of the weights and of the intercept.
 inline std::string meaning_of(const ModelWeights& weights) {
-  return "A weight is the change in " + weights.unit + " for one more of a number, or for a level against another; the intercept is " + weights.unit +
-         (weights.reference.empty() ? "" : " at " + weights.reference) + ".";
+  return "A weight is the change in " + weights.unit +
+         " for one more of a number, or for a level against another; the intercept is " +
+         weights.unit + (weights.reference.empty() ? "" : " at " + weights.reference) + ".";
 }
 
 }  // namespace sotto::report_detail

@@ -1,9 +1,9 @@
 // CSV by RFC 4180, with a guard against formulas in text fields.
 #include "report/api/csv.hpp"
 
+#include "core/api/text.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
-#include "core/api/text.hpp"
 
 namespace sotto {
 
@@ -23,7 +23,8 @@ bool is_number(const std::string& field) {
 bool is_formula(const std::string& field) {
   const std::size_t start = field.find_first_not_of(' ');
   if (start == std::string::npos) return false;
-  for (const char* sign : {"=", "+", "-", "@", "\uFF1D", "\uFF0B", "\uFF0D", "\uFF20", "\t", "\r"}) {
+  for (const char* sign :
+       {"=", "+", "-", "@", "\uFF1D", "\uFF0B", "\uFF0D", "\uFF20", "\t", "\r"}) {
     if (field.compare(start, std::string(sign).size(), sign) == 0) return !is_number(field);
   }
   return false;
@@ -44,7 +45,8 @@ std::string csv(const Chart& chart) {
   std::string result = "series,x,y\n";
   for (const Series& series : chart.series) {
     const std::string name = csv_field(series.name);
-    for (std::size_t i = 0; i < series.y.size(); ++i) result += name + ',' + shortest(series.x[i]) + ',' + shortest(series.y[i]) + '\n';
+    for (std::size_t i = 0; i < series.y.size(); ++i)
+      result += name + ',' + shortest(series.x[i]) + ',' + shortest(series.y[i]) + '\n';
   }
   return result;
 }

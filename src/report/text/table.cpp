@@ -4,21 +4,27 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sotto/core/decimal.hpp"
 #include "core/api/text.hpp"
 #include "report/api/csv.hpp"
+#include "sotto/core/decimal.hpp"
 
 namespace sotto::report_detail {
 
 std::size_t display_width(const std::string& text) {
   // Every character has exactly one byte that is not a continuation byte of UTF-8.
-  const auto begins_character = [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; };
+  const auto begins_character = [](char c) {
+    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+  };
   return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), begins_character));
 }
 
 std::string rounded_up(double x) { return rounded(x, 7, Side::upper); }
-std::string rounded_down(double x) { return std::isinf(x) && x < 0 ? "not known" : rounded(x, 7, Side::lower); }
-std::string remaining_amount(double left, double limit) { return left <= 0x1p-48 * limit ? "0" : rounded_down(left); }
+std::string rounded_down(double x) {
+  return std::isinf(x) && x < 0 ? "not known" : rounded(x, 7, Side::lower);
+}
+std::string remaining_amount(double left, double limit) {
+  return left <= 0x1p-48 * limit ? "0" : rounded_down(left);
+}
 
 std::string end_of_bracket(double x, Side side) {
   if (!std::isfinite(x)) return side == Side::upper ? rounded_up(x) : rounded_down(x);
@@ -48,7 +54,9 @@ std::string padded(const std::string& text, std::size_t width) {
   return text + std::string(width > own ? width - own : 0, ' ');
 }
 
-std::string field(const std::string& label, const std::string& value) { return padded(label, 12) + escaped_for_terminal(value) + "\n"; }
+std::string field(const std::string& label, const std::string& value) {
+  return padded(label, 12) + escaped_for_terminal(value) + "\n";
+}
 
 std::string notes_text(const std::vector<std::string>& notes) {
   std::string out;
@@ -57,7 +65,8 @@ std::string notes_text(const std::vector<std::string>& notes) {
 }
 
 std::string relation_text(Relation relation) {
-  if (relation == Relation::as_stated) return "as stated (whichever relation the sensitivities were stated in)";
+  if (relation == Relation::as_stated)
+    return "as stated (whichever relation the sensitivities were stated in)";
   return std::string(name(relation));
 }
 

@@ -24,7 +24,9 @@ double letter_width(char c) {
 
 std::string number(double x, int decimals) {
   std::array<char, 512> buffer{};
-  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), x, std::chars_format::fixed, decimals).ptr;
+  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), x,
+                                 std::chars_format::fixed, decimals)
+                       .ptr;
   return {buffer.data(), end};
 }
 
@@ -94,9 +96,11 @@ std::string fixed(double x, int decimals) {
 }
 
 std::string power_of_ten(int exponent) {
-  constexpr std::array<std::string_view, 10> digits{"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
+  constexpr std::array<std::string_view, 10> digits{"⁰", "¹", "²", "³", "⁴",
+                                                    "⁵", "⁶", "⁷", "⁸", "⁹"};
   std::string text = "10";
-  for (const char c : std::to_string(exponent)) text += c == '-' ? std::string_view("⁻") : digits[static_cast<std::size_t>(c - '0')];
+  for (const char c : std::to_string(exponent))
+    text += c == '-' ? std::string_view("⁻") : digits[static_cast<std::size_t>(c - '0')];
   return text;
 }
 

@@ -21,7 +21,9 @@ namespace sotto {
 class StudyError : public std::runtime_error, public Remediable {
  public:
   StudyError(const std::string& what, int line, Remedy remedy = Remedy::none)
-      : std::runtime_error(line > 0 ? "line " + std::to_string(line) + ": " + what : what), Remediable(remedy), line_(line) {}
+      : std::runtime_error(line > 0 ? "line " + std::to_string(line) + ": " + what : what),
+        Remediable(remedy),
+        line_(line) {}
   [[nodiscard]] int line() const { return line_; }
 
  private:
@@ -42,7 +44,8 @@ struct StudyColumn {
 /// The content of a data file.
 struct DataFile {
   std::string name, version;
-  bool is_public = false;  ///< the data protect nobody and have no ledger; `evaluate` measures models on them
+  bool is_public =
+      false;  ///< the data protect nobody and have no ledger; `evaluate` measures models on them
   Source source;
   std::string unit = "row";  ///< a stored column, or "row"
   std::string unit_label;    ///< a word for one unit, such as "person"; defaults to `unit`
@@ -50,8 +53,9 @@ struct DataFile {
   std::optional<double> public_rows;
   std::vector<StudyColumn> columns;  ///< stored columns, in the order of the file
   std::string ledger;                ///< path of a file, or postgresql://…
-  std::filesystem::path key;         ///< path of the key that signs charges; empty: the default next to the ledger
-  std::string witness;               ///< where the ledger's heads are also written; empty: nowhere
+  std::filesystem::path
+      key;  ///< path of the key that signs charges; empty: the default next to the ledger
+  std::string witness;  ///< where the ledger's heads are also written; empty: nowhere
 };
 
 /// Whether a text is a valid name of data: letters, digits, '_', '-' and '.', no leading '.', never
@@ -66,7 +70,8 @@ std::string unit_type(const DataFile& data);
 
 /// Returns the catalogue folder that a user's config.toml names; empty if it names none. Throws
 /// StudyError.
-std::filesystem::path catalogue_in(const std::string& configuration, const std::filesystem::path& folder);
+std::filesystem::path catalogue_in(const std::string& configuration,
+                                   const std::filesystem::path& folder);
 
 /// A catalogue is a folder of data files. It is addressed by names, never by paths, so that a study
 /// cannot reach a file outside of it.

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "mechanisms/api/partition_selection.hpp"
 #include "sotto/accounting/account.hpp"
 #include "sotto/ledger/ledger.hpp"
-#include "mechanisms/api/partition_selection.hpp"
 #include "sotto/random/noise.hpp"
 #include "study/api/study.hpp"
 
@@ -27,8 +27,9 @@ enum class Form {
 /// The search for the keys of a measurement whose keys are private: those keys are shown whose
 /// noisy count of units reaches a threshold.
 struct KeySearch {
-  Aggregate aggregate;           ///< of which the counts of units are taken
-  PartitionSelection selection;  ///< draws the noise on the counts, and holds the event that the design charges
+  Aggregate aggregate;  ///< of which the counts of units are taken
+  PartitionSelection
+      selection;  ///< draws the noise on the counts, and holds the event that the design charges
 };
 
 /// A measurement is a vector of numbers over all groups that is released with noise once, as one
@@ -49,10 +50,10 @@ struct Design {
   Relation relation;
   std::vector<Measurement> measurements;
   std::vector<TrainDesign> trainings;
-  Plan plan;                    ///< the event of everything that the study releases
-  Charge cost;                  ///< cost of `plan` in the ledger's currency
-  std::optional<Delta> at;      ///< δ of the charge in an (ε, δ) ledger, or the slack in a Gaussian one
-  std::optional<Answer> total;  ///< tight ε of the plan at `total_delta`
+  Plan plan;                ///< the event of everything that the study releases
+  Charge cost;              ///< cost of `plan` in the ledger's currency
+  std::optional<Delta> at;  ///< δ of the charge in an (ε, δ) ledger, or the slack in a Gaussian one
+  std::optional<Answer> total;       ///< tight ε of the plan at `total_delta`
   std::optional<Delta> total_delta;  ///< the study's δ, else the ledger's
   std::vector<std::string> warnings;
   bool shares_delta = false;  ///< the study names no δ and uses its share of the ledger's
@@ -80,6 +81,7 @@ struct Expected {
   bool by_rows;
 };
 /// Returns an empty optional if the error depends on the data in other ways (variances, quantiles).
-std::optional<Expected> expected_error(const Study& study, const Query& query, const Measurement& measurement);
+std::optional<Expected> expected_error(const Study& study, const Query& query,
+                                       const Measurement& measurement);
 
 }  // namespace sotto

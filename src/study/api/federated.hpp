@@ -18,7 +18,7 @@ namespace sotto {
 struct FederatedDesign {
   Design design;
   std::vector<SumItem> items;  ///< the measurements, then the steps and the test of each model
-  Plan plan;                   ///< the event of the design, with spare rounds and the slack of rounded noise
+  Plan plan;  ///< the event of the design, with spare rounds and the slack of rounded noise
 };
 
 /// The assumption on collusion: every revealed sum contains at least `honest` noise shares that
@@ -49,9 +49,11 @@ struct PartySide {
   Primitives& primitives;
   Connector connect;
   std::function<std::unique_ptr<Engine>()> open = {};
-  RunOptions options = {};  ///< `checkpoints` must name a folder; `again` is ignored: a new attempt needs a new session
+  RunOptions options = {};  ///< `checkpoints` must name a folder; `again` is ignored: a new attempt
+                            ///< needs a new session
   Watcher on_progress = {};
-  std::chrono::seconds patience = std::chrono::minutes(10);  ///< how long to wait for the coordinator
+  std::chrono::seconds patience =
+      std::chrono::minutes(10);  ///< how long to wait for the coordinator
 };
 
 /// Charges the session's plan to this party's ledger, takes part in the session, and stores the
@@ -77,10 +79,11 @@ auto paid_by(Participant& who, const Ledger& ledger, Work&& work) {
 
 /// One revealed sum.
 struct PartySum {
-  std::string name;                           ///< name of the SumItem
-  std::vector<std::string> members, missing;  ///< members whose numbers are in it; members that dropped out
-  std::vector<double> numbers;                ///< the sums, with the noise of all members
-  double noise;                               ///< standard deviation of the noise
+  std::string name;  ///< name of the SumItem
+  std::vector<std::string> members,
+      missing;                  ///< members whose numbers are in it; members that dropped out
+  std::vector<double> numbers;  ///< the sums, with the noise of all members
+  double noise;                 ///< standard deviation of the noise
   friend bool operator==(const PartySum&, const PartySum&) = default;
 };
 /// Returns a member's vector in a session that computes a mean: Σ(x - lower) and Σ(upper - x) in

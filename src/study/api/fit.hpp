@@ -38,15 +38,18 @@ using StepWatcher = std::function<bool(std::int64_t step, std::int64_t steps)>;
 /// Returns the parameters, with noise, without charging a ledger. Throws Stopped if `on_step`
 /// returns false, and InvalidValue for settings out of range or for a `start` with sufficient
 /// statistics.
-std::vector<double> learn(const FitTask& fit, const Examples& examples, int threads = 0, const StepWatcher& on_step = {});
+std::vector<double> learn(const FitTask& fit, const Examples& examples, int threads = 0,
+                          const StepWatcher& on_step = {});
 
 /// How a fit is charged and run.
 struct FitOptions {
-  std::string request;                     ///< id of the request, which is charged once and has one answer
-  std::string settings = {};               ///< public text about the rows, such as column bounds; part of the request's content
-  std::string title = {};                  ///< title of the ledger entry
-  std::optional<Delta> at = {};            ///< δ of the charge in an (ε, δ) ledger
-  std::filesystem::path checkpoints = {};  ///< folder for a checkpoint to continue from; empty: no checkpoints
+  std::string request;  ///< id of the request, which is charged once and has one answer
+  std::string settings =
+      {};  ///< public text about the rows, such as column bounds; part of the request's content
+  std::string title = {};        ///< title of the ledger entry
+  std::optional<Delta> at = {};  ///< δ of the charge in an (ε, δ) ledger
+  std::filesystem::path checkpoints =
+      {};  ///< folder for a checkpoint to continue from; empty: no checkpoints
   int threads = 0;
 };
 
@@ -61,6 +64,7 @@ struct Fitted {
 /// second charge. It calls `read` again: privacy holds even if the rows changed, since the charge
 /// covers every unit in every step, but the model is only sound if they did not. Throws
 /// BudgetRefused, RequestClosed, RequestFailed or LedgerError.
-Fitted fit(Ledger& ledger, const FitTask& fit, const FitOptions& options, const std::function<Examples()>& read, const StepWatcher& on_step = {});
+Fitted fit(Ledger& ledger, const FitTask& fit, const FitOptions& options,
+           const std::function<Examples()>& read, const StepWatcher& on_step = {});
 
 }  // namespace sotto

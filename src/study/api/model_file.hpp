@@ -31,15 +31,18 @@ ModelFile read_model_file(const std::string& text);
 
 /// The prediction for one row: a class, with its probability if the loss provides one, or a number.
 struct Prediction {
-  std::vector<std::string> inputs;  ///< values of the columns that were read, as text; empty for NULL
-  std::string value;                ///< predicted class or number; empty if an input of the row is missing
+  std::vector<std::string>
+      inputs;         ///< values of the columns that were read, as text; empty for NULL
+  std::string value;  ///< predicted class or number; empty if an input of the row is missing
   std::optional<double> probability = std::nullopt;
-  std::optional<bool> right = std::nullopt;  ///< whether a predicted class is the target; absent without a target
-  std::optional<double> off = std::nullopt;  ///< predicted number minus target; absent without a target
+  std::optional<bool> right =
+      std::nullopt;  ///< whether a predicted class is the target; absent without a target
+  std::optional<double> off =
+      std::nullopt;  ///< predicted number minus target; absent without a target
 };
 /// The columns to read in addition to the model's features.
 struct ToPredict {
-  bool target = false;                ///< read the target, to compare predictions with it
+  bool target = false;               ///< read the target, to compare predictions with it
   std::vector<Column> display = {};  ///< further columns to return in Prediction::inputs
 };
 /// Returns all columns that predict() reads.

@@ -22,8 +22,9 @@ class Ranks {
   /// Starts a training on all ranks, sends each its shard of the examples, and returns the trainer
   /// of rank 0. The examples must outlive it. `from` is the iterate to continue from, or null.
   /// `threads` and `memory` hold for each rank. Throws InvalidValue as Trainer does.
-  std::unique_ptr<Trainer> start(const std::shared_ptr<const Model>& model, const Examples& examples, const Training& training, const Iterate* from,
-                                 int threads, std::int64_t memory);
+  std::unique_ptr<Trainer> start(const std::shared_ptr<const Model>& model,
+                                 const Examples& examples, const Training& training,
+                                 const Iterate* from, int threads, std::int64_t memory);
   /// Takes a step on all ranks. `own` is the trainer of rank 0.
   void step(Trainer& own);
   /// Ends the training; the workers wait for the next command.

@@ -31,8 +31,10 @@ struct QueryAnswer {
   std::string where;
   std::string event;  ///< the leaf of the plan that measured it
   std::vector<Estimate> estimates;
-  std::vector<std::string> cuts = {};             ///< effects of bounding, in words: "at most 20 rows of each host"
-  std::optional<UnitLimit> limit = std::nullopt;  ///< the limit of a unit; absent in answers of earlier versions
+  std::vector<std::string> cuts =
+      {};  ///< effects of bounding, in words: "at most 20 rows of each host"
+  std::optional<UnitLimit> limit =
+      std::nullopt;  ///< the limit of a unit; absent in answers of earlier versions
 };
 
 /// The parties of a federated answer.
@@ -76,7 +78,8 @@ std::vector<double> coordinates(const Measurement& measurement, const GroupTotal
 /// Computes the answer to a query from the released numbers of a measurement. `groups` are the keys
 /// of each group. With `exact` the numbers have no noise, and intervals have zero width. Throws
 /// InvalidValue unless there are numbers_of_group() numbers for every group.
-QueryAnswer answer(const Study& study, const Query& query, const Measurement& measurement, const std::vector<std::vector<Value>>& groups,
+QueryAnswer answer(const Study& study, const Query& query, const Measurement& measurement,
+                   const std::vector<std::vector<Value>>& groups,
                    const std::vector<double>& numbers, bool exact = false);
 
 }  // namespace sotto

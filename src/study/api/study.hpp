@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "data/api/listed_values.hpp"
 #include "sotto/data/bounded.hpp"
 #include "sotto/data/engine.hpp"
-#include "data/api/listed_values.hpp"
 #include "sotto/data/schema.hpp"
 #include "study/api/data_file.hpp"
 #include "study/api/training.hpp"
@@ -30,7 +30,8 @@ struct Query {
   Aggregation ask = Aggregation::count;
   std::string of;               ///< a column; empty for count and distinct
   std::vector<std::string> by;  ///< key columns
-  bool private_keys = false;    ///< keys are not public: a private search finds those with enough units
+  bool private_keys =
+      false;  ///< keys are not public: a private search finds those with enough units
   std::string where;
   double share = 1;             ///< weight of the query's share of the budget
   std::optional<double> error;  ///< instead of a share: maximum error, with the study's confidence
@@ -38,7 +39,8 @@ struct Query {
   std::int64_t rows = 1;        ///< maximum number of rows of a unit in each group
   bool chose_groups = false;    ///< whether the study sets `groups`
   bool chose_rows = false;      ///< whether the study sets `rows`
-  bool clamp_total = false;  ///< clamp the unit's total in a group to the bounds instead of each row
+  bool clamp_total =
+      false;  ///< clamp the unit's total in a group to the bounds instead of each row
   std::vector<double> quantiles;
   std::optional<double> step;  ///< the width of a histogram's bins or of a quantile's leaves
   NoiseChoice noise = NoiseChoice::best;
@@ -50,14 +52,16 @@ struct Study {
   std::string text;  ///< the study's file, byte by byte
   std::string title;
   std::string data_name, data_version;
-  std::string declared;  ///< unit and columns of the data file as canonical text, part of the request id
+  std::string
+      declared;  ///< unit and columns of the data file as canonical text, part of the request id
   Source source;
   std::string unit = "row";  ///< a stored column, or "row"
   std::string unit_label;    ///< a word for one unit
   std::string publisher;     ///< publisher of reports, for display; may be empty
   std::optional<double> public_rows;
-  std::vector<StudyColumn> columns;  ///< stored columns, with the study's narrower bounds, then derived columns
-  ListedValues listed;               ///< listed values of stored columns: the data file's, else the study's
+  std::vector<StudyColumn>
+      columns;          ///< stored columns, with the study's narrower bounds, then derived columns
+  ListedValues listed;  ///< listed values of stored columns: the data file's, else the study's
   std::optional<double> epsilon, delta, rho;
   double confidence = 0.95;
   std::vector<Query> queries;

@@ -24,7 +24,8 @@ struct ModelWeights {
   std::string unit;                  ///< unit of the output: "hours", "log-odds of ill = true"
   std::vector<ModelWeight> weights;  ///< by size of `scaled`, largest first
   ModelWeight intercept;             ///< the output at the reference
-  std::string reference;             ///< "age = 50, region = north"; numbers stand in the middle of their bounds
+  std::string
+      reference;  ///< "age = 50, region = north"; numbers stand in the middle of their bounds
 };
 
 /// Returns the weights of a linear model with one output; an empty optional for any other model.

@@ -2,21 +2,25 @@
 #include <algorithm>
 #include <set>
 
-#include "study/design/measure.hpp"
 #include "study/api/study.hpp"
+#include "study/design/measure.hpp"
 
 namespace sotto {
 namespace {
 
 void add_names(const Study& study, const std::string& text, std::set<std::string>& names) {
   if (text.empty()) return;
-  for (const std::string& name : study_detail::expression(study, text, "in an expression", 0).columns()) names.insert(name);
+  for (const std::string& name :
+       study_detail::expression(study, text, "in an expression", 0).columns())
+    names.insert(name);
 }
 
 // A model without `features` reads every column that can be encoded.
 bool is_feature(const Study& study, const TrainingRequest& ask, const StudyColumn& column) {
-  if (!ask.features.empty()) return std::find(ask.features.begin(), ask.features.end(), column.name) != ask.features.end();
-  return column.name != study.unit && (column.type == Type::boolean || !column.values.empty() || column.lower);
+  if (!ask.features.empty())
+    return std::find(ask.features.begin(), ask.features.end(), column.name) != ask.features.end();
+  return column.name != study.unit &&
+         (column.type == Type::boolean || !column.values.empty() || column.lower);
 }
 
 }  // namespace

@@ -8,7 +8,8 @@
 
 namespace sotto {
 
-std::optional<Expected> expected_error(const Study& study, const Query& query, const Measurement& m) {
+std::optional<Expected> expected_error(const Study& study, const Query& query,
+                                       const Measurement& m) {
   const double grid = std::ldexp(1.0, grid_for_scale(m.scale));
   const auto margin = [&](const std::vector<Weight>& weights) {
     double rounding = 0;

@@ -27,7 +27,8 @@ std::vector<OpenMeasurement> open_measurements(const Study& study, Relation rela
 
 /// Parses the row expression of a query or a model. Throws StudyError with `line`; `where` begins
 /// the message.
-Expression expression(const Study& study, const std::string& text, const std::string& where, int line);
+Expression expression(const Study& study, const std::string& text, const std::string& where,
+                      int line);
 
 /// A training whose noise is not chosen yet.
 struct OpenTraining {

@@ -40,17 +40,22 @@ double scale_of(const Plan& leaf) {
   return number(leaf.as<Gaussian>()->sigma);
 }
 
-NoiseAssignment::NoiseAssignment(const std::vector<OpenMeasurement>& measurements, const std::vector<NoiseKind>& kinds, double search_delta,
+NoiseAssignment::NoiseAssignment(const std::vector<OpenMeasurement>& measurements,
+                                 const std::vector<NoiseKind>& kinds, double search_delta,
                                  const std::vector<OpenTraining>& trainings)
     : trainings_(trainings) {
   for (std::size_t i = 0; i < measurements.size(); ++i) {
     const OpenMeasurement& d = measurements[i];
     const double share = d.search ? d.share * (1 - search_share) : d.share;
-    const Parameter scale = d.has_target ? Parameter(d.target_scale[static_cast<int>(kinds[i])]) : open_noise(kinds[i], share, d.l1, d.l2);
+    const Parameter scale = d.has_target ? Parameter(d.target_scale[static_cast<int>(kinds[i])])
+                                         : open_noise(kinds[i], share, d.l1, d.l2);
     leaves_.push_back(noise_leaf(kinds[i], scale, d.l1, d.l2));
     if (!d.search) continue;
-    const Parameter of_search = d.has_target ? Parameter(number(scale) * (kinds[i] == NoiseKind::laplace ? d.search_l1 / d.l1 : d.search_l2 / d.l2))
-                                             : open_noise(kinds[i], d.share * search_share, d.search_l1, d.search_l2);
+    const Parameter of_search =
+        d.has_target
+            ? Parameter(number(scale) *
+                        (kinds[i] == NoiseKind::laplace ? d.search_l1 / d.l1 : d.search_l2 / d.l2))
+            : open_noise(kinds[i], d.share * search_share, d.search_l1, d.search_l2);
     leaves_.push_back(noise_leaf(kinds[i], of_search, d.search_l1, d.search_l2));
     leaves_.push_back(approx(0, search_delta));
   }
@@ -61,7 +66,8 @@ NoiseAssignment::NoiseAssignment(const std::vector<OpenMeasurement>& measurement
 
 bool NoiseAssignment::is_open() const {
   const auto has_hole = [](const Plan& leaf) { return !holes_of(leaf).empty(); };
-  return std::any_of(events_.begin(), events_.end(), has_hole) || std::any_of(leaves_.begin(), leaves_.end(), has_hole);
+  return std::any_of(events_.begin(), events_.end(), has_hole) ||
+         std::any_of(leaves_.begin(), leaves_.end(), has_hole);
 }
 
 Plan NoiseAssignment::plan() const {
@@ -72,7 +78,8 @@ Plan NoiseAssignment::plan() const {
 
 std::vector<Plan> NoiseAssignment::filled(double value) const {
   std::vector<Plan> all;
-  for (const Plan& leaf : leaves_) all.push_back(holes_of(leaf).empty() ? leaf : with_six_digits(fill(leaf, value)));
+  for (const Plan& leaf : leaves_)
+    all.push_back(holes_of(leaf).empty() ? leaf : with_six_digits(fill(leaf, value)));
   for (OpenTraining training : trainings_) {
     set_noise(training, value);
     all.push_back(training.design.event);
@@ -90,7 +97,9 @@ Plan NoiseAssignment::joined(const std::vector<Plan>& leaves) {
 double fill_for_rho(const NoiseAssignment& assignment, double rho, double delta) {
   const auto enough = [&](double value) {
     try {
-      return Filter(ZcdpBudget{rho, delta}, Relation::as_stated).admit(NoiseAssignment::joined(assignment.filled(value))).admitted;
+      return Filter(ZcdpBudget{rho, delta}, Relation::as_stated)
+          .admit(NoiseAssignment::joined(assignment.filled(value)))
+          .admitted;
     } catch (const InvalidValue&) {
       return false;
     }
@@ -98,8 +107,10 @@ double fill_for_rho(const NoiseAssignment& assignment, double rho, double delta)
   double high = 1;
   while (!enough(high)) {
     high *= 2;
-    if (high > 1e30) throw OutsideConditions("no noise is large enough for rho = " + shortest(rho) +
-                                             ": the `error` settings of the study alone cost more; allow larger errors or a larger rho");
+    if (high > 1e30)
+      throw OutsideConditions("no noise is large enough for rho = " + shortest(rho) +
+                              ": the `error` settings of the study alone cost more; allow larger "
+                              "errors or a larger rho");
   }
   double low = high / 2;
   while (enough(low)) {

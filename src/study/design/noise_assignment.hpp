@@ -19,7 +19,8 @@ class NoiseAssignment {
  public:
   /// `search_delta` is the δ of each search for private keys. The trainings must outlive the
   /// assignment.
-  NoiseAssignment(const std::vector<OpenMeasurement>& measurements, const std::vector<NoiseKind>& kinds, double search_delta,
+  NoiseAssignment(const std::vector<OpenMeasurement>& measurements,
+                  const std::vector<NoiseKind>& kinds, double search_delta,
                   const std::vector<OpenTraining>& trainings);
 
   /// Whether the plan has the unknown.
@@ -33,7 +34,8 @@ class NoiseAssignment {
   static Plan joined(const std::vector<Plan>& leaves);
 
  private:
-  std::vector<Plan> leaves_;  // one per measurement; with private keys two more, for the noise and the δ of its search
+  std::vector<Plan> leaves_;  // one per measurement; with private keys two more, for the noise and
+                              // the δ of its search
   std::vector<Plan> events_;  // of trainings and their tests
   const std::vector<OpenTraining>& trainings_;
 };

@@ -23,6 +23,7 @@ std::vector<Column> columns_read(const Study& study, const ExampleQuery& query);
 
 /// Returns the public data on which a training is measured; null if it names none. Throws
 /// StudyError if they lack a column that the model reads.
-const DataFile* public_data_of(const Study& study, const TrainingRequest& ask, const ExampleQuery& query);
+const DataFile* public_data_of(const Study& study, const TrainingRequest& ask,
+                               const ExampleQuery& query);
 
 }  // namespace sotto::study_detail

@@ -14,7 +14,8 @@ namespace sotto::study_detail {
 struct PartyRequest {
   Plan event = gaussian(1);
   std::optional<Delta> at = std::nullopt;
-  std::function<void()> refuse = {};   ///< called first, unless the request was charged before; throws to refuse it
+  std::function<void()> refuse =
+      {};  ///< called first, unless the request was charged before; throws to refuse it
   std::function<void()> prepare = {};  ///< called before the charge
   /// Takes part, and returns the answer.
   std::function<std::string(const Entry& charge, MemberStore& store)> run = {};

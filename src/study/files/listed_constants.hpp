@@ -11,9 +11,11 @@ namespace sotto::study_detail {
 
 /// Throws StudyError if the expression compares a column with a constant that is not among its
 /// listed values. `where` begins the message.
-void require_listed_constants(const Expression& expression, const ListedValues& listed, const std::string& where, int line);
+void require_listed_constants(const Expression& expression, const ListedValues& listed,
+                              const std::string& where, int line);
 
 /// Throws StudyError if a derived column lists a value that its expression never has.
-void require_reachable_values(const StudyColumn& column, const Expression& derived, const ListedValues& listed);
+void require_reachable_values(const StudyColumn& column, const Expression& derived,
+                              const ListedValues& listed);
 
 }  // namespace sotto::study_detail

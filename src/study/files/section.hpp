@@ -31,7 +31,8 @@ inline int line_of(const toml::node& node) { return static_cast<int>(node.source
 // wrong type.
 class Section {
  public:
-  Section(const toml::table& table, std::string name, std::vector<std::string> known) : table_(table), name_(std::move(name)) {
+  Section(const toml::table& table, std::string name, std::vector<std::string> known)
+      : table_(table), name_(std::move(name)) {
     for (const auto& [key, node] : table) {
       const std::string word(key.str());
       if (std::find(known.begin(), known.end(), word) == known.end()) {
@@ -42,23 +43,31 @@ class Section {
 
   [[nodiscard]] int line() const { return line_of(table_); }
   [[nodiscard]] const toml::node* find(const std::string& key) const { return table_.get(key); }
-  [[nodiscard]] int line(const std::string& key) const { return find(key) == nullptr ? line() : line_of(*find(key)); }
+  [[nodiscard]] int line(const std::string& key) const {
+    return find(key) == nullptr ? line() : line_of(*find(key));
+  }
 
   [[nodiscard]] std::optional<std::string> text(const std::string& key) const {
     const toml::node* node = find(key);
     if (node == nullptr) return std::nullopt;
-    if (!node->is_string()) throw StudyError(where() + "`" + key + "` must be a text in quotes, such as " + key + " = \"…\"", line_of(*node));
+    if (!node->is_string())
+      throw StudyError(
+          where() + "`" + key + "` must be a text in quotes, such as " + key + " = \"…\"",
+          line_of(*node));
     return node->ref<std::string>();
   }
   [[nodiscard]] std::string need_text(const std::string& key, const std::string& example) const {
     const auto value = text(key);
-    if (!value || value->empty()) throw StudyError(where() + "`" + key + "` is missing: " + key + " = " + example, line(key));
+    if (!value || value->empty())
+      throw StudyError(where() + "`" + key + "` is missing: " + key + " = " + example, line(key));
     return *value;
   }
   [[nodiscard]] std::optional<bool> truth(const std::string& key) const {
     const toml::node* node = find(key);
     if (node == nullptr) return std::nullopt;
-    if (!node->is_boolean()) throw StudyError(where() + "`" + key + "` must be true or false, without quotes", line_of(*node));
+    if (!node->is_boolean())
+      throw StudyError(where() + "`" + key + "` must be true or false, without quotes",
+                       line_of(*node));
     return node->ref<bool>();
   }
   [[nodiscard]] std::optional<double> number(const std::string& key) const {
@@ -68,14 +77,18 @@ class Section {
   }
   [[nodiscard]] std::optional<double> positive(const std::string& key) const {
     const auto value = number(key);
-    if (value && !(*value > 0)) throw StudyError(where() + "`" + key + "` must be above 0: " + example_of_number(key, ""), line(key));
+    if (value && !(*value > 0))
+      throw StudyError(where() + "`" + key + "` must be above 0: " + example_of_number(key, ""),
+                       line(key));
     return value;
   }
   [[nodiscard]] std::optional<std::int64_t> whole(const std::string& key) const {
     const toml::node* node = find(key);
     if (node == nullptr) return std::nullopt;
-    if (!node->is_integer() || node->ref<std::int64_t>() < 1 || node->ref<std::int64_t>() > 1'000'000'000) {
-      throw StudyError(where() + "`" + key + "` must be a whole number from 1 to 10^9", line_of(*node));
+    if (!node->is_integer() || node->ref<std::int64_t>() < 1 ||
+        node->ref<std::int64_t>() > 1'000'000'000) {
+      throw StudyError(where() + "`" + key + "` must be a whole number from 1 to 10^9",
+                       line_of(*node));
     }
     return node->ref<std::int64_t>();
   }
@@ -87,7 +100,9 @@ class Section {
     const auto add = [&](const toml::node& item) {
       const auto x = item.value<double>();
       if (!x || !item.is_number() || !std::isfinite(*x)) {
-        throw StudyError(where() + "`" + key + "` are numbers: " + key + (key == "bounds" ? " = [0, 100]" : " = [0.25, 0.5, 0.75]"), line_of(item));
+        throw StudyError(where() + "`" + key + "` are numbers: " + key +
+                             (key == "bounds" ? " = [0, 100]" : " = [0.25, 0.5, 0.75]"),
+                         line_of(item));
       }
       values.push_back(*x);
     };
@@ -105,7 +120,10 @@ class Section {
     const toml::array* list = node->as_array();
     if (list == nullptr) return {*text(key)};
     for (const toml::node& item : *list) {
-      if (!item.is_string()) throw StudyError(where() + "`" + key + "` must be a list of texts: " + key + " = [\"…\", \"…\"]", line_of(item));
+      if (!item.is_string())
+        throw StudyError(
+            where() + "`" + key + "` must be a list of texts: " + key + " = [\"…\", \"…\"]",
+            line_of(item));
       values.push_back(item.ref<std::string>());
     }
     return values;
@@ -117,7 +135,8 @@ class Section {
     const auto value = node.value<double>();
     if (value && node.is_number() && std::isfinite(*value)) return *value;
     const bool is_text = node.is_string();
-    throw StudyError(where() + "`" + key + "` is a number" + (is_text ? ", without quotes: " : ": ") +
+    throw StudyError(where() + "`" + key + "` is a number" +
+                         (is_text ? ", without quotes: " : ": ") +
                          example_of_number(key, is_text ? node.ref<std::string>() : ""),
                      line_of(node));
   }
@@ -131,7 +150,8 @@ class Section {
 toml::table parse_toml(const std::string& text);
 /// Returns the section of this name. Throws StudyError if it is absent; `why` says why it is
 /// needed.
-const toml::table& table_at(const toml::table& root, const std::string& key, const std::string& why);
+const toml::table& table_at(const toml::table& root, const std::string& key,
+                            const std::string& why);
 
 /// The kind of a section [columns.NAME], which decides about the keys it may have.
 enum class ColumnKind { stored, derived };

@@ -34,7 +34,8 @@ std::string key_of(const std::string& line) {
 }
 
 bool sets(const Block& block, const std::string& key) {
-  return std::any_of(block.lines.begin(), block.lines.end(), [&](const std::string& line) { return key_of(line) == key; });
+  return std::any_of(block.lines.begin(), block.lines.end(),
+                     [&](const std::string& line) { return key_of(line) == key; });
 }
 
 void add(std::string& text, const Block& block, const std::string& except = "") {
@@ -82,7 +83,8 @@ TwoFiles split_study(const std::string& text) {
     }
   }
   while (described.size() > 1 && described[described.size() - 2] == '\n') described.pop_back();
-  files.data = described + (has_unit ? "" : "unit = \"row\"\n") + (ledger.empty() ? "ledger = \"" + name + ".sotto\"\n" : ledger) + "\n" + columns;
+  files.data = described + (has_unit ? "" : "unit = \"row\"\n") +
+               (ledger.empty() ? "ledger = \"" + name + ".sotto\"\n" : ledger) + "\n" + columns;
   files.study += "data = \"" + name + "\"\n" + limits + "\n" + rest;
   return files;
 }

@@ -19,7 +19,9 @@ using Setting = TableQuestion::Setting;
 // Returns the text as a TOML basic string, in the bytes that Python's json.dumps writes. Quotes,
 // backslashes and control characters are escaped, so the string ends where the text does.
 std::string in_toml_quotes(const std::string& text) {
-  if (!is_utf8(text)) throw InvalidValue("the text \"" + escaped_for_terminal(text) + "\" is not UTF-8: convert it first");
+  if (!is_utf8(text))
+    throw InvalidValue("the text \"" + escaped_for_terminal(text) +
+                       "\" is not UTF-8: convert it first");
   static constexpr const char* named[] = {"\\b", "\\t", "\\n", nullptr, "\\f", "\\r"};
   std::string out = "\"";
   for (const char c : text) {
@@ -48,7 +50,9 @@ std::string number(double value) {
   if (!std::isfinite(value)) throw InvalidValue("a number is infinite or NaN: give a finite one");
   std::array<char, 40> digits{};
   const auto print = [&](std::chars_format format) {
-    return std::string(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), value, format).ptr);
+    return std::string(
+        digits.data(),
+        std::to_chars(digits.data(), digits.data() + digits.size(), value, format).ptr);
   };
   const std::string scientific = print(std::chars_format::scientific);
   const int exponent = std::stoi(scientific.substr(scientific.find('e') + 1));
@@ -72,11 +76,15 @@ std::string toml(const Setting& setting) {
   return std::visit([](const auto& value) { return toml(value); }, setting);
 }
 
-// A key is printed without quotes. A TableQuestion is open to its users, and a key of any other form
-// could write a section.
+// A key is printed without quotes. A TableQuestion is open to its users, and a key of any other
+// form could write a section.
 void require_key(const std::string& key) {
-  const bool is_bare = !key.empty() && std::all_of(key.begin(), key.end(), [](char c) { return (c >= 'a' && c <= 'z') || c == '_'; });
-  if (!is_bare) throw InvalidValue("a question has the setting \"" + escaped_for_terminal(key) + "\": a setting has lower-case letters and _ only");
+  const bool is_bare = !key.empty() && std::all_of(key.begin(), key.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || c == '_';
+  });
+  if (!is_bare)
+    throw InvalidValue("a question has the setting \"" + escaped_for_terminal(key) +
+                       "\": a setting has lower-case letters and _ only");
 }
 
 template <class T>
@@ -108,10 +116,12 @@ std::string top_of(const std::string& data, const StudySettings& settings) {
 bool equal(const Value& a, const Value& b) {
   const auto as_number = [](const Value& value) {
     if (const auto* yes = std::get_if<bool>(&value)) return static_cast<long double>(*yes);
-    if (const auto* whole = std::get_if<std::int64_t>(&value)) return static_cast<long double>(*whole);
+    if (const auto* whole = std::get_if<std::int64_t>(&value))
+      return static_cast<long double>(*whole);
     return static_cast<long double>(std::get<double>(value));
   };
-  const bool is_text = std::holds_alternative<std::string>(a) || std::holds_alternative<std::string>(b);
+  const bool is_text =
+      std::holds_alternative<std::string>(a) || std::holds_alternative<std::string>(b);
   return is_text ? a == b : as_number(a) == as_number(b);
 }
 
@@ -120,11 +130,14 @@ std::string columns_of(const std::vector<TableQuestion>& questions) {
   std::vector<std::pair<std::string, std::vector<Value>>> columns;
   for (const TableQuestion& question : questions) {
     for (const auto& [name, values] : question.listed) {
-      const auto same = std::find_if(columns.begin(), columns.end(), [&n = name](const auto& column) { return column.first == n; });
+      const auto same = std::find_if(columns.begin(), columns.end(),
+                                     [&n = name](const auto& column) { return column.first == n; });
       if (same == columns.end()) {
         columns.emplace_back(name, values);
-      } else if (!std::equal(same->second.begin(), same->second.end(), values.begin(), values.end(), equal)) {
-        throw InvalidValue("two questions of one run list different values of the column \"" + escaped_for_terminal(name) +
+      } else if (!std::equal(same->second.begin(), same->second.end(), values.begin(), values.end(),
+                             equal)) {
+        throw InvalidValue("two questions of one run list different values of the column \"" +
+                           escaped_for_terminal(name) +
                            "\": ask them in two runs, or list all the values in both");
       }
     }
@@ -140,13 +153,15 @@ std::string columns_of(const std::vector<TableQuestion>& questions) {
 // Returns the name, with a number behind it if an earlier question has it.
 std::string new_name(const std::string& wanted, std::set<std::string>& names) {
   std::string name = wanted;
-  for (int number = 2; !names.insert(name).second; ++number) name = wanted + " " + std::to_string(number);
+  for (int number = 2; !names.insert(name).second; ++number)
+    name = wanted + " " + std::to_string(number);
   return name;
 }
 
 }  // namespace
 
-std::string study_text(const std::string& data, const std::vector<TableQuestion>& questions, const StudySettings& settings) {
+std::string study_text(const std::string& data, const std::vector<TableQuestion>& questions,
+                       const StudySettings& settings) {
   if (questions.empty()) throw InvalidValue("a run needs a question, such as count()");
   std::string text = top_of(data, settings) + columns_of(questions);
 
@@ -187,11 +202,13 @@ std::string description_text(const std::string& name, const TableDescription& de
     text += "\n[columns." + in_toml_quotes(column.name) + "]\n";
     add(text, "type", name_of(column.type));
     if (column.if_null) {
-      text += "null = { value = " + std::visit([](const auto& value) { return toml(value); }, *column.if_null) + " }\n";
+      text += "null = { value = " +
+              std::visit([](const auto& value) { return toml(value); }, *column.if_null) + " }\n";
     } else {
       add(text, "null", std::string("drop"));
     }
-    if (column.lower && column.upper) add(text, "bounds", std::vector<Value>{*column.lower, *column.upper});
+    if (column.lower && column.upper)
+      add(text, "bounds", std::vector<Value>{*column.lower, *column.upper});
     if (!column.values.empty()) add(text, "values", column.values);
   }
   return text;

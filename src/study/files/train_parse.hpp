@@ -1,8 +1,8 @@
 // Reads a section [[train]] of a study.
 #pragma once
 
-#include "study/files/section.hpp"
 #include "study/api/training.hpp"
+#include "study/files/section.hpp"
 
 namespace sotto::study_detail {
 

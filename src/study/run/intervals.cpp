@@ -33,7 +33,8 @@ Interval hull(double near, double low, double high, const std::function<bool(dou
     first = std::min(first, i);
     last = std::max(last, i);
   }
-  if (first == points.size()) return {near, std::clamp(near, low, high), std::clamp(near, low, high)};
+  if (first == points.size())
+    return {near, std::clamp(near, low, high), std::clamp(near, low, high)};
   const auto refined = [&](double out, double in) {
     for (int i = 0; i < 40 && std::abs(out - in) > 1e-12 * (high - low); ++i) {
       const double middle = out + (in - out) / 2;
@@ -48,7 +49,9 @@ Interval hull(double near, double low, double high, const std::function<bool(dou
 
 double dot(std::span<const double> numbers, std::span<const double> weights) {
   if (numbers.size() != weights.size()) {
-    throw InvalidValue(std::to_string(numbers.size()) + " numbers have " + std::to_string(weights.size()) + " weights: there must be one weight per number");
+    throw InvalidValue(std::to_string(numbers.size()) + " numbers have " +
+                       std::to_string(weights.size()) +
+                       " weights: there must be one weight per number");
   }
   double sum = 0;
   for (std::size_t i = 0; i < numbers.size(); ++i) sum += numbers[i] * weights[i];
@@ -61,12 +64,15 @@ std::vector<Weight> as_weights(std::span<const double> weights) {
   return all;
 }
 
-bool explained(const Noise& noise, std::span<const double> numbers, std::span<const double> weights, double alpha) {
+bool explained(const Noise& noise, std::span<const double> numbers, std::span<const double> weights,
+               double alpha) {
   return noise.explains(as_weights(weights), dot(numbers, weights), alpha);
 }
 
 // With t = (x - lower)/range in [0, 1], thirds are range² times Σ(1-t)², 2Σt(1-t), Σt².
-std::array<double, 3> deviation_weights(double c, double less) { return {c * c - less, -c * (1 - c) - less, (1 - c) * (1 - c) - less}; }
+std::array<double, 3> deviation_weights(double c, double less) {
+  return {c * c - less, -c * (1 - c) - less, (1 - c) * (1 - c) - less};
+}
 std::array<double, 3> mean_weights(double c) { return {-c, 0.5 - c, 1 - c}; }
 
 struct Moments {
@@ -88,9 +94,11 @@ bool Noise::explains(std::span<const Weight> weights, double distance, double al
   return tail(kind, scale, weights, std::max(0.0, std::abs(distance) - rounding)) >= alpha;
 }
 
-Linear::Linear(const Noise& noise, std::vector<double> weights, double alpha) : weights_(std::move(weights)), margin_(0) {
+Linear::Linear(const Noise& noise, std::vector<double> weights, double alpha)
+    : weights_(std::move(weights)), margin_(0) {
   if (noise.scale == 0) return;
-  for (const double w : weights_) margin_ += std::abs(w) * noise.grid / 2;  // each number is rounded
+  for (const double w : weights_)
+    margin_ += std::abs(w) * noise.grid / 2;  // each number is rounded
   margin_ += distance_at(noise.kind, noise.scale, as_weights(weights_), alpha);
 }
 
@@ -99,12 +107,14 @@ Interval Linear::operator()(std::span<const double> numbers) const {
   return {value, value - margin_, value + margin_};
 }
 
-Interval mean_of_halves(const Noise& noise, std::span<const double> halves, double lower, double upper, double alpha) {
+Interval mean_of_halves(const Noise& noise, std::span<const double> halves, double lower,
+                        double upper, double alpha) {
   const double range = upper - lower;
   const double n = std::max(1.0, (halves[0] + halves[1]) / range);
   // Relative to the middle of the bounds: a count that noise makes too small has little effect on
   // the mean.
-  const double value = std::clamp((lower + upper) / 2 + (halves[0] - halves[1]) / 2 / n, lower, upper);
+  const double value =
+      std::clamp((lower + upper) / 2 + (halves[0] - halves[1]) / 2 / n, lower, upper);
   if (noise.scale == 0) return {value, value, value};
   return hull(value, lower, upper, [&](double mean) {
     const std::array<double, 2> weights{(upper - mean) / range, (lower - mean) / range};
@@ -112,26 +122,33 @@ Interval mean_of_halves(const Noise& noise, std::span<const double> halves, doub
   });
 }
 
-Interval mean_of_thirds(const Noise& noise, std::span<const double> thirds, double lower, double upper, double alpha) {
+Interval mean_of_thirds(const Noise& noise, std::span<const double> thirds, double lower,
+                        double upper, double alpha) {
   const double range = upper - lower;
   const Moments m = moments_of(thirds, range * range);
   Interval result{m.mean, m.mean, m.mean};
-  if (noise.scale != 0) result = hull(m.mean, 0, 1, [&](double c) { return explained(noise, thirds, mean_weights(c), alpha); });
+  if (noise.scale != 0)
+    result = hull(m.mean, 0, 1,
+                  [&](double c) { return explained(noise, thirds, mean_weights(c), alpha); });
   return {lower + range * result.value, lower + range * result.low, lower + range * result.high};
 }
 
-Interval variance_of_thirds(const Noise& noise, std::span<const double> thirds, double lower, double upper, double alpha) {
+Interval variance_of_thirds(const Noise& noise, std::span<const double> thirds, double lower,
+                            double upper, double alpha) {
   const double square = (upper - lower) * (upper - lower);
   const Moments m = moments_of(thirds, square);
   if (noise.scale == 0) return {m.variance * square, m.variance * square, m.variance * square};
   // Spend half of alpha on the interval of the mean, and half on the deviation from each mean in
   // it.
-  const Interval centre = hull(m.mean, 0, 1, [&](double c) { return explained(noise, thirds, mean_weights(c), alpha / 2); });
+  const Interval centre = hull(
+      m.mean, 0, 1, [&](double c) { return explained(noise, thirds, mean_weights(c), alpha / 2); });
   Interval result{m.variance, m.variance, m.variance};
   constexpr int steps = 16;
   for (int i = 0; i <= steps; ++i) {
     const double c = centre.low + (centre.high - centre.low) * i / steps;
-    const Interval at = hull(m.variance, 0, 0.25, [&](double v) { return explained(noise, thirds, deviation_weights(c, v), alpha / 2); });
+    const Interval at = hull(m.variance, 0, 0.25, [&](double v) {
+      return explained(noise, thirds, deviation_weights(c, v), alpha / 2);
+    });
     result.low = std::min(result.low, at.low);
     result.high = std::max(result.high, at.high);
   }
@@ -144,7 +161,8 @@ namespace {
 // counts.
 class TreeEdges {
  public:
-  TreeEdges(std::span<const double> nodes, std::int64_t leaves, double quantile) : quantile_(quantile) {
+  TreeEdges(std::span<const double> nodes, std::int64_t leaves, double quantile)
+      : quantile_(quantile) {
     std::size_t at = 0;
     for (std::int64_t size = leaves;; size = (size + tree_branching - 1) / tree_branching) {
       levels_.push_back(nodes.subspan(at, static_cast<std::size_t>(size)));
@@ -161,7 +179,8 @@ class TreeEdges {
   [[nodiscard]] Imbalance imbalance(std::int64_t leaf) const {
     const Rows left = left_of(leaf);
     const Rows right = right_of(leaf);
-    return {(1 - quantile_) * left.count - quantile_ * right.count, {Weight{1 - quantile_, left.nodes}, Weight{quantile_, right.nodes}}};
+    return {(1 - quantile_) * left.count - quantile_ * right.count,
+            {Weight{1 - quantile_, left.nodes}, Weight{quantile_, right.nodes}}};
   }
 
   [[nodiscard]] std::size_t levels() const { return levels_.size(); }
@@ -169,7 +188,8 @@ class TreeEdges {
   // The highest level of the tree that has a node edge at the start of this leaf.
   [[nodiscard]] std::size_t level_of(std::int64_t leaf) const {
     std::size_t level = 0;
-    for (; level + 1 < levels_.size() && leaf % tree_branching == 0; ++level) leaf /= tree_branching;
+    for (; level + 1 < levels_.size() && leaf % tree_branching == 0; ++level)
+      leaf /= tree_branching;
     return level;
   }
 
@@ -180,7 +200,8 @@ class TreeEdges {
   };
 
   void add(Rows& rows, std::size_t level, std::int64_t from, std::int64_t to) const {
-    for (std::int64_t i = from; i < to; ++i) rows.count += levels_[level][static_cast<std::size_t>(i)];
+    for (std::int64_t i = from; i < to; ++i)
+      rows.count += levels_[level][static_cast<std::size_t>(i)];
     rows.nodes += static_cast<double>(std::max<std::int64_t>(0, to - from));
   }
   [[nodiscard]] Rows left_of(std::int64_t leaf) const {
@@ -228,11 +249,13 @@ std::int64_t estimated_leaf(const TreeEdges& edges, std::int64_t leaves) {
 // edges: the innermost edges around `leaf` that are certainly left and right of the quantile. Each
 // level of the tree gets an equal share of alpha, split equally between its edges. Edges of upper
 // levels are few and sums of few nodes: each gets a larger share.
-LeafRange range_by_edges(const TreeEdges& edges, const Noise& noise, std::int64_t leaves, std::int64_t leaf, double alpha) {
+LeafRange range_by_edges(const TreeEdges& edges, const Noise& noise, std::int64_t leaves,
+                         std::int64_t leaf, double alpha) {
   std::vector<double> edges_of_level(edges.levels());
   for (std::int64_t i = 1; i < leaves; ++i) edges_of_level[edges.level_of(i)] += 1;
   const auto is_certain = [&](std::int64_t i, const Imbalance& imbalance) {
-    const double share = alpha / static_cast<double>(edges.levels()) / edges_of_level[edges.level_of(i)];
+    const double share =
+        alpha / static_cast<double>(edges.levels()) / edges_of_level[edges.level_of(i)];
     return !noise.explains(imbalance.weights, imbalance.amount, share);
   };
   std::int64_t first = leaf;
@@ -250,13 +273,15 @@ LeafRange range_by_edges(const TreeEdges& edges, const Noise& noise, std::int64_
 // is excluded if its start is certainly right of the quantile or its end certainly left. For the
 // quantile's own leaf one of two events must happen, however many leaves there are, so no union
 // bound is needed.
-LeafRange possible_leaves(const TreeEdges& edges, const Noise& noise, const LeafRange& range, double alpha) {
+LeafRange possible_leaves(const TreeEdges& edges, const Noise& noise, const LeafRange& range,
+                          double alpha) {
   std::int64_t first = range.end;
   std::int64_t last = range.first - 1;
   Imbalance before = edges.imbalance(range.first);
   for (std::int64_t leaf = range.first; leaf < range.end; ++leaf) {
     const Imbalance after = edges.imbalance(leaf + 1);
-    const bool starts_right = before.amount > 0 && !noise.explains(before.weights, before.amount, alpha);
+    const bool starts_right =
+        before.amount > 0 && !noise.explains(before.weights, before.amount, alpha);
     const bool ends_left = after.amount < 0 && !noise.explains(after.weights, after.amount, alpha);
     if (!starts_right && !ends_left) {
       first = std::min(first, leaf);
@@ -269,9 +294,12 @@ LeafRange possible_leaves(const TreeEdges& edges, const Noise& noise, const Leaf
 
 }  // namespace
 
-Interval quantile_of_tree(const Noise& noise, std::span<const double> nodes, const Tree& tree, double quantile, double alpha) {
+Interval quantile_of_tree(const Noise& noise, std::span<const double> nodes, const Tree& tree,
+                          double quantile, double alpha) {
   const TreeEdges edges(nodes, tree.leaves, quantile);
-  const auto position = [&](std::int64_t leaf) { return tree.lower + static_cast<double>(leaf) * tree.width; };
+  const auto position = [&](std::int64_t leaf) {
+    return tree.lower + static_cast<double>(leaf) * tree.width;
+  };
 
   // The point estimate interpolates within its leaf.
   const std::int64_t leaf = estimated_leaf(edges, tree.leaves);
@@ -282,7 +310,8 @@ Interval quantile_of_tree(const Noise& noise, std::span<const double> nodes, con
   if (noise.scale == 0) return {value, value, value};
 
   // Each of two tests gets half of alpha; the second is better if few leaves remain.
-  const LeafRange range = possible_leaves(edges, noise, range_by_edges(edges, noise, tree.leaves, leaf, alpha / 2), alpha / 2);
+  const LeafRange range = possible_leaves(
+      edges, noise, range_by_edges(edges, noise, tree.leaves, leaf, alpha / 2), alpha / 2);
   return {value, std::min(position(range.first), value), std::max(position(range.end), value)};
 }
 

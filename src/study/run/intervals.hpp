@@ -38,11 +38,14 @@ class Linear {
 };
 
 /// Returns the mean of values in [lower, upper] from halves (Form::halves).
-Interval mean_of_halves(const Noise& noise, std::span<const double> halves, double lower, double upper, double alpha);
+Interval mean_of_halves(const Noise& noise, std::span<const double> halves, double lower,
+                        double upper, double alpha);
 
 /// Returns the mean or the variance from thirds (Form::thirds).
-Interval mean_of_thirds(const Noise& noise, std::span<const double> thirds, double lower, double upper, double alpha);
-Interval variance_of_thirds(const Noise& noise, std::span<const double> thirds, double lower, double upper, double alpha);
+Interval mean_of_thirds(const Noise& noise, std::span<const double> thirds, double lower,
+                        double upper, double alpha);
+Interval variance_of_thirds(const Noise& noise, std::span<const double> thirds, double lower,
+                            double upper, double alpha);
 
 /// A tree of counts over `leaves` intervals of this width from `lower` on. Its numbers are stored
 /// level by level, from the leaves up.
@@ -51,6 +54,7 @@ struct Tree {
   double lower, width;
 };
 /// Returns a quantile from the noisy numbers of a tree.
-Interval quantile_of_tree(const Noise& noise, std::span<const double> nodes, const Tree& tree, double quantile, double alpha);
+Interval quantile_of_tree(const Noise& noise, std::span<const double> nodes, const Tree& tree,
+                          double quantile, double alpha);
 
 }  // namespace sotto::study_detail

@@ -3,8 +3,8 @@
 
 #include <cmath>
 
-#include "study/training/model_json.hpp"
 #include "study/api/release.hpp"
+#include "study/training/model_json.hpp"
 
 namespace sotto {
 namespace {
@@ -29,7 +29,9 @@ std::optional<double> maybe(const Json& json, const char* key) {
 }
 
 Aggregation parse_ask(const std::string& word) {
-  for (const Aggregation ask : {Aggregation::count, Aggregation::distinct, Aggregation::sum, Aggregation::mean, Aggregation::variance, Aggregation::deviation, Aggregation::histogram, Aggregation::quantiles}) {
+  for (const Aggregation ask : {Aggregation::count, Aggregation::distinct, Aggregation::sum,
+                                Aggregation::mean, Aggregation::variance, Aggregation::deviation,
+                                Aggregation::histogram, Aggregation::quantiles}) {
     if (name_of(ask) == word) return ask;
   }
   throw LedgerError("the stored answer is in a format that this version of sotto does not read");
@@ -71,11 +73,15 @@ std::string to_json(const Release& release) {
   }
   if (!release.models.empty()) {
     json["models"] = Json::array();
-    for (const TrainedModel& model : release.models) json["models"].push_back(study_detail::of_model(model));
+    for (const TrainedModel& model : release.models)
+      json["models"].push_back(study_detail::of_model(model));
   }
   if (const auto& f = release.federation) {
-    json["federation"] = {
-        {"members", f->members}, {"missing", f->missing}, {"colluding", f->colluding}, {"threshold", f->threshold}, {"honest", f->honest}};
+    json["federation"] = {{"members", f->members},
+                          {"missing", f->missing},
+                          {"colluding", f->colluding},
+                          {"threshold", f->threshold},
+                          {"honest", f->honest}};
   }
   json["study"] = release.study;
   return json.dump();
@@ -84,7 +90,9 @@ std::string to_json(const Release& release) {
 Release read_release(const std::string& text) {
   try {
     const Json json = Json::parse(text);
-    if (json.at("schema") != "sotto.release/1") throw LedgerError("the stored answer is in a format that this version of sotto does not read");
+    if (json.at("schema") != "sotto.release/1")
+      throw LedgerError(
+          "the stored answer is in a format that this version of sotto does not read");
     Release release{};
     release.request = json.at("request");
     release.time = json.at("time");
@@ -113,18 +121,22 @@ Release read_release(const std::string& text) {
       if (one.contains("cuts")) answer.cuts = one.at("cuts").get<std::vector<std::string>>();
       if (one.contains("limit")) answer.limit = study_detail::limit_in(one.at("limit"));
       for (const Json& e : one.at("estimates")) {
-        Estimate estimate{{}, maybe(e, "from"), maybe(e, "to"), maybe(e, "quantile"), e.at("value"), e.at("low"), e.at("high")};
+        Estimate estimate{
+            {},          maybe(e, "from"), maybe(e, "to"), maybe(e, "quantile"), e.at("value"),
+            e.at("low"), e.at("high")};
         if (e.contains("keys")) estimate.keys = e.at("keys").get<std::vector<std::string>>();
         answer.estimates.push_back(std::move(estimate));
       }
       release.answers.push_back(std::move(answer));
     }
     if (json.contains("models")) {
-      for (const Json& one : json.at("models")) release.models.push_back(study_detail::model_in(one));
+      for (const Json& one : json.at("models"))
+        release.models.push_back(study_detail::model_in(one));
     }
     if (json.contains("federation")) {
       const Json& f = json.at("federation");
-      release.federation = Federation{f.at("members").get<std::vector<std::string>>(), f.at("missing").get<std::vector<std::string>>(),
+      release.federation = Federation{f.at("members").get<std::vector<std::string>>(),
+                                      f.at("missing").get<std::vector<std::string>>(),
                                       f.at("colluding"), f.at("threshold"), f.at("honest")};
     }
     return release;

@@ -13,7 +13,8 @@ namespace sotto::study_detail {
 namespace {
 
 // Returns the keys that are shown: those whose noisy count of units reaches the threshold.
-std::vector<std::vector<Value>> selected_keys(const KeySearch& search, const PresentGroups& present) {
+std::vector<std::vector<Value>> selected_keys(const KeySearch& search,
+                                              const PresentGroups& present) {
   std::vector<std::vector<Value>> selected;
   for (std::size_t i = 0; i < present.groups.size(); ++i) {
     if (search.selection.selects(present.units[i])) selected.push_back(present.groups[i]);
@@ -40,7 +41,8 @@ std::optional<RowsRead> rows_read(Engine* engine) {
   }
 }
 
-Release blank_release(const Study& study, const Design& design, const std::string& ledger, const std::string& request) {
+Release blank_release(const Study& study, const Design& design, const std::string& ledger,
+                      const std::string& request) {
   Release release{request,
                   utc_now(),
                   study.title,
@@ -61,16 +63,24 @@ Release blank_release(const Study& study, const Design& design, const std::strin
   return release;
 }
 
-Measurements::Measurements(const Study& study, const Design& design, Engine& engine, const Watcher& on_progress)
-    : study_(study), design_(design), engine_(engine), on_progress_(on_progress), columns_(stored_columns(study)), aggregates_(design.measurements.size()) {}
+Measurements::Measurements(const Study& study, const Design& design, Engine& engine,
+                           const Watcher& on_progress)
+    : study_(study),
+      design_(design),
+      engine_(engine),
+      on_progress_(on_progress),
+      columns_(stored_columns(study)),
+      aggregates_(design.measurements.size()) {}
 
 void Measurements::aggregate() {
   for (std::size_t i = 0; i < aggregates_.size(); ++i) {
     const Measurement& m = design_.measurements[i];
     if (m.search)
-      aggregates_[i].present = present_groups(engine_, columns_, m.search->aggregate, draw_key(), progress_of(i, 0, 0.5));
+      aggregates_[i].present = present_groups(engine_, columns_, m.search->aggregate, draw_key(),
+                                              progress_of(i, 0, 0.5));
     else if (!m.aggregate.groups.empty())
-      aggregates_[i].numbers = coordinates(m, gather(engine_, columns_, m.aggregate, draw_key(), progress_of(i, 0, 1)));
+      aggregates_[i].numbers =
+          coordinates(m, gather(engine_, columns_, m.aggregate, draw_key(), progress_of(i, 0, 1)));
   }
 }
 
@@ -82,7 +92,9 @@ void Measurements::answer(Release& release) {
     if (m.search) {
       Aggregate aggregate = m.aggregate;
       aggregate.groups = selected_keys(*m.search, aggregates_[i].present);
-      if (!aggregate.groups.empty()) numbers = coordinates(m, gather(engine_, columns_, aggregate, draw_key(), progress_of(i, 0.5, 1)));
+      if (!aggregate.groups.empty())
+        numbers = coordinates(
+            m, gather(engine_, columns_, aggregate, draw_key(), progress_of(i, 0.5, 1)));
       groups = std::move(aggregate.groups);
     }
     if (!groups.empty()) numbers = Additive(m.event).release(numbers);
@@ -94,13 +106,16 @@ Progress Measurements::progress_of(std::size_t i, double start, double end) cons
   return [this, i, start, end](double share) {
     const std::string& what = study_.queries[design_.measurements[i].queries.front()].name;
     const double parts = static_cast<double>(aggregates_.size() + 2 * design_.trainings.size());
-    return !on_progress_ || on_progress_(what, (static_cast<double>(i) + start + share * (end - start)) / parts);
+    return !on_progress_ ||
+           on_progress_(what, (static_cast<double>(i) + start + share * (end - start)) / parts);
   };
 }
 
-void add_answers(const Study& study, const Measurement& measurement, const std::vector<std::vector<Value>>& groups,
-                 const std::vector<double>& numbers, Release& release) {
-  for (const std::size_t q : measurement.queries) release.answers[q] = sotto::answer(study, study.queries[q], measurement, groups, numbers);
+void add_answers(const Study& study, const Measurement& measurement,
+                 const std::vector<std::vector<Value>>& groups, const std::vector<double>& numbers,
+                 Release& release) {
+  for (const std::size_t q : measurement.queries)
+    release.answers[q] = sotto::answer(study, study.queries[q], measurement, groups, numbers);
 }
 
 }  // namespace sotto::study_detail

@@ -18,18 +18,22 @@ BoundingKey draw_key();
 std::optional<RowsRead> rows_read(Engine* engine);
 
 /// Returns a release that has no answers yet.
-Release blank_release(const Study& study, const Design& design, const std::string& ledger, const std::string& request);
+Release blank_release(const Study& study, const Design& design, const std::string& ledger,
+                      const std::string& request);
 
 /// The measurements of one run of a study.
 class Measurements {
  public:
-  Measurements(const Study& study, const Design& design, Engine& engine, const Watcher& on_progress);
+  Measurements(const Study& study, const Design& design, Engine& engine,
+               const Watcher& on_progress);
 
   /// Reads the exact numbers of all measurements with public groups, and the keys of those with
   /// private ones. Draws no noise.
   void aggregate();
   /// The exact numbers of measurement i, whose groups are public. Secret until noise is added.
-  [[nodiscard]] const std::vector<double>& numbers(std::size_t i) const { return aggregates_[i].numbers; }
+  [[nodiscard]] const std::vector<double>& numbers(std::size_t i) const {
+    return aggregates_[i].numbers;
+  }
   /// Adds noise to all measurements, and writes the answers into the release.
   void answer(Release& release);
 
@@ -52,7 +56,8 @@ class Measurements {
 
 /// Writes the answers of all queries of a measurement, computed from its noisy numbers, into the
 /// release.
-void add_answers(const Study& study, const Measurement& measurement, const std::vector<std::vector<Value>>& groups,
-                 const std::vector<double>& numbers, Release& release);
+void add_answers(const Study& study, const Measurement& measurement,
+                 const std::vector<std::vector<Value>>& groups, const std::vector<double>& numbers,
+                 Release& release);
 
 }  // namespace sotto::study_detail

@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <cmath>
 
-#include "study/design/cuts.hpp"
-#include "study/run/intervals.hpp"
-#include "study/design/measure.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/mechanisms/additive.hpp"
 #include "sotto/plan/text.hpp"
+#include "study/design/cuts.hpp"
+#include "study/design/measure.hpp"
 #include "study/files/value_text.hpp"
+#include "study/run/intervals.hpp"
 
 namespace sotto {
 namespace {
@@ -50,9 +50,12 @@ class GroupReader {
  public:
   GroupReader(const Query& query, const Measurement& m, const Noise& noise, double alpha)
       : query_(query), form_(m.form), steps_(m.aggregate.steps), noise_(noise), alpha_(alpha) {
-    if (query.ask != Aggregation::count && query.ask != Aggregation::distinct && query.ask != Aggregation::sum && query.ask != Aggregation::histogram) return;
+    if (query.ask != Aggregation::count && query.ask != Aggregation::distinct &&
+        query.ask != Aggregation::sum && query.ask != Aggregation::histogram)
+      return;
     std::vector<double> weights;
-    for (const Weight& w : study_detail::weights_of(m.form, steps_, query)) weights.push_back(w.size);
+    for (const Weight& w : study_detail::weights_of(m.form, steps_, query))
+      weights.push_back(w.size);
     linear_.emplace(noise, std::move(weights), alpha);
   }
 
@@ -65,10 +68,12 @@ class GroupReader {
     const double lower = steps_.lower();
     const double upper = steps_.upper();
     if (query_.ask == Aggregation::mean) {
-      return form_ == Form::halves ? study_detail::mean_of_halves(noise_, numbers, lower, upper, alpha_)
-                                   : study_detail::mean_of_thirds(noise_, numbers, lower, upper, alpha_);
+      return form_ == Form::halves
+                 ? study_detail::mean_of_halves(noise_, numbers, lower, upper, alpha_)
+                 : study_detail::mean_of_thirds(noise_, numbers, lower, upper, alpha_);
     }
-    const Interval variance = study_detail::variance_of_thirds(noise_, numbers, lower, upper, alpha_);
+    const Interval variance =
+        study_detail::variance_of_thirds(noise_, numbers, lower, upper, alpha_);
     if (query_.ask == Aggregation::variance) return variance;
     return {std::sqrt(variance.value), std::sqrt(variance.low), std::sqrt(variance.high)};
   }
@@ -86,7 +91,9 @@ class GroupReader {
 
 std::size_t numbers_of_group(const Measurement& m) {
   switch (m.form) {
-    case Form::counts: return m.aggregate.gather == Gather::bins ? static_cast<std::size_t>(m.aggregate.bins.count) : 1;
+    case Form::counts:
+      return m.aggregate.gather == Gather::bins ? static_cast<std::size_t>(m.aggregate.bins.count)
+                                                : 1;
     case Form::sums: return 1;
     case Form::halves: return 2;
     case Form::thirds: return 3;
@@ -122,8 +129,8 @@ std::vector<double> coordinates(const Measurement& m, const GroupTotals& gathere
   if (m.form == Form::tree) {
     const auto bins = static_cast<std::size_t>(m.aggregate.bins.count);
     for (std::size_t start = 0; start < gathered.counts.size(); start += bins) {
-      add_tree(all,
-               {gathered.counts.begin() + static_cast<std::ptrdiff_t>(start), gathered.counts.begin() + static_cast<std::ptrdiff_t>(start + bins)});
+      add_tree(all, {gathered.counts.begin() + static_cast<std::ptrdiff_t>(start),
+                     gathered.counts.begin() + static_cast<std::ptrdiff_t>(start + bins)});
     }
     return all;
   }
@@ -140,11 +147,13 @@ std::vector<double> coordinates(const Measurement& m, const GroupTotals& gathere
       all.push_back(exactly(s) * unit);
       all.push_back(exactly(Wide{n} * steps.range() - s) * unit);
     } else {
-      const Wide q = (Wide{gathered.carries.empty() ? 0 : gathered.carries[g]} << 62U) + gathered.squares[g];
+      const Wide q =
+          (Wide{gathered.carries.empty() ? 0 : gathered.carries[g]} << 62U) + gathered.squares[g];
       const Wide range = steps.range();
       const int shift = study_detail::square_shift(steps);
       const double scale = std::ldexp(unit * unit, shift);
-      for (const Wide third : {Wide{n} * range * range - 2 * range * s + q, 2 * (range * s - q), q}) {
+      for (const Wide third :
+           {Wide{n} * range * range - 2 * range * s + q, 2 * (range * s - q), q}) {
         all.push_back(exactly(third >> shift) * scale);
       }
     }
@@ -152,17 +161,26 @@ std::vector<double> coordinates(const Measurement& m, const GroupTotals& gathere
   return all;
 }
 
-QueryAnswer answer(const Study& study, const Query& query, const Measurement& m, const std::vector<std::vector<Value>>& groups,
+QueryAnswer answer(const Study& study, const Query& query, const Measurement& m,
+                   const std::vector<std::vector<Value>>& groups,
                    const std::vector<double>& numbers, bool exact) {
   const Noise noise{m.kind, exact ? 0 : m.scale, std::ldexp(1.0, grid_for_scale(m.scale))};
   const double alpha = 1 - study.confidence;
   const std::size_t width = numbers_of_group(m);
   if (numbers.size() != groups.size() * width) {
-    throw InvalidValue("a measurement of " + std::to_string(groups.size()) + " groups has " + std::to_string(groups.size() * width) +
-                       " numbers, not " + std::to_string(numbers.size()));
+    throw InvalidValue("a measurement of " + std::to_string(groups.size()) + " groups has " +
+                       std::to_string(groups.size() * width) + " numbers, not " +
+                       std::to_string(numbers.size()));
   }
-  QueryAnswer result{
-      query.name, query.ask, query.of, query.by, query.where, print(m.event), {}, study_detail::cuts_of(study, query, m), limit_of(study, query, m)};
+  QueryAnswer result{query.name,
+                     query.ask,
+                     query.of,
+                     query.by,
+                     query.where,
+                     print(m.event),
+                     {},
+                     study_detail::cuts_of(study, query, m),
+                     limit_of(study, query, m)};
   const GroupReader read(query, m, noise, alpha);
   for (std::size_t g = 0; g < groups.size(); ++g) {
     const auto part = std::span(numbers).subspan(g * width, width);
@@ -185,7 +203,8 @@ QueryAnswer answer(const Study& study, const Query& query, const Measurement& m,
       const Bins& bins = m.aggregate.bins;
       for (const double q : query.quantiles) {
         base.quantile = q;
-        add(study_detail::quantile_of_tree(noise, part, {bins.count, bins.lower, bins.width}, q, alpha));
+        add(study_detail::quantile_of_tree(noise, part, {bins.count, bins.lower, bins.width}, q,
+                                           alpha));
       }
     } else {
       add(read(part));

@@ -30,22 +30,26 @@ using Setting = TableQuestion::Setting;
 
 std::string in_quotes(const std::string& text) { return "\"" + escaped_for_terminal(text) + "\""; }
 
-// Names for parts of a study and of a data file, which the caller never wrote, and what they are in C++.
-constexpr std::array<std::pair<const char*, const char*>, 4> other_words{{{" below [budget]", " in Spending"},
-                                                                          {"the data file's", "the description's"},
-                                                                          {"name the keys by values = […]", "list the values"},
-                                                                          {"add it to values = […]", "add it to the listed values"}}};
+// Names for parts of a study and of a data file, which the caller never wrote, and what they are in
+// C++.
+constexpr std::array<std::pair<const char*, const char*>, 4> other_words{
+    {{" below [budget]", " in Spending"},
+     {"the data file's", "the description's"},
+     {"name the keys by values = […]", "list the values"},
+     {"add it to values = […]", "add it to the listed values"}}};
 
-// Returns the message without the line of a text that the caller never wrote, and without the names of
-// that text's sections. `questions` are those of the text, or empty.
+// Returns the message without the line of a text that the caller never wrote, and without the names
+// of that text's sections. `questions` are those of the text, or empty.
 std::string words_of(const StudyError& error, const std::vector<TableQuestion>& questions) {
   std::string words = error.what();
   const std::string line = "line " + std::to_string(error.line()) + ": ";
   if (error.line() > 0 && words.starts_with(line)) words.erase(0, line.size());
   for (const auto& [from, to] : other_words) {
-    if (const auto at = words.find(from); at != std::string::npos) words.replace(at, std::string(from).size(), to);
+    if (const auto at = words.find(from); at != std::string::npos)
+      words.replace(at, std::string(from).size(), to);
   }
-  if (const auto at = words.find(" below [columns."); at != std::string::npos) words.resize(at);  // the last words of each message
+  if (const auto at = words.find(" below [columns."); at != std::string::npos)
+    words.resize(at);  // the last words of each message
   if (words.starts_with("columns.")) words.replace(0, 8, "column ");
 
   const std::string query = "query ";
@@ -56,7 +60,8 @@ std::string words_of(const StudyError& error, const std::vector<TableQuestion>& 
     if (!rest.starts_with(number)) continue;
     for (const auto& [key, setting] : questions[i].settings) {
       const auto* name = std::get_if<std::string>(&setting);
-      if (key == "name" && name != nullptr) return "question " + in_quotes(*name) + ": " + rest.substr(number.size());
+      if (key == "name" && name != nullptr)
+        return "question " + in_quotes(*name) + ": " + rest.substr(number.size());
     }
   }
   return "question " + rest;
@@ -69,9 +74,14 @@ auto without_study_errors(const std::vector<TableQuestion>& questions, const Wor
     return work();
   } catch (const LimitNotChosen& error) {
     const std::string words = words_of(error, {});
-    std::string calls = error.rows() ? "limit_rows(…), how many rows of each count" + std::string(error.groups() ? " in each group" : "") : "";
-    if (error.groups()) calls += std::string(calls.empty() ? "" : ", and ") + "limit_groups(…), in how many groups each counts";
-    throw InvalidValue(words.substr(0, words.find(". Choose it")) + ". Choose it from public knowledge: call " + calls);
+    std::string calls = error.rows() ? "limit_rows(…), how many rows of each count" +
+                                           std::string(error.groups() ? " in each group" : "")
+                                     : "";
+    if (error.groups())
+      calls += std::string(calls.empty() ? "" : ", and ") +
+               "limit_groups(…), in how many groups each counts";
+    throw InvalidValue(words.substr(0, words.find(". Choose it")) +
+                       ". Choose it from public knowledge: call " + calls);
   } catch (const StudyError& error) {
     throw InvalidValue(words_of(error, questions), error.remedy());
   }
@@ -81,25 +91,32 @@ auto without_study_errors(const std::vector<TableQuestion>& questions, const Wor
 
 std::string default_name(const Source& source) {
   if (const auto* file = std::get_if<FileSource>(&source)) return file->path.stem().string();
-  if (const auto* postgres = std::get_if<PostgresSource>(&source)) return postgres->table.substr(postgres->table.find('.') + 1);
-  if (const auto* spark = std::get_if<SparkSource>(&source)) return spark->table.substr(spark->table.rfind('.') + 1);
+  if (const auto* postgres = std::get_if<PostgresSource>(&source))
+    return postgres->table.substr(postgres->table.find('.') + 1);
+  if (const auto* spark = std::get_if<SparkSource>(&source))
+    return spark->table.substr(spark->table.rfind('.') + 1);
   return {};
 }
 
 // Returns the source with an absolute path: the process may change its folder before a run.
 Source resolved(Source source) {
-  if (std::holds_alternative<IdxSource>(source)) throw InvalidValue("images are no table: train on them, or store their labels in a file");
-  if (auto* postgres = std::get_if<PostgresSource>(&source); postgres != nullptr && postgres->table.empty()) {
+  if (std::holds_alternative<IdxSource>(source))
+    throw InvalidValue("images are no table: train on them, or store their labels in a file");
+  if (auto* postgres = std::get_if<PostgresSource>(&source);
+      postgres != nullptr && postgres->table.empty()) {
     throw InvalidValue("PostgresSource::table is empty: name the table, such as \"people\"");
   }
   auto* file = std::get_if<FileSource>(&source);
   if (file == nullptr) return source;
-  if (file->path.empty()) throw InvalidValue("FileSource::path is empty: name a file, such as \"people.csv\"");
+  if (file->path.empty())
+    throw InvalidValue("FileSource::path is empty: name a file, such as \"people.csv\"");
   if (file->path.string().find("://") != std::string::npos) {
-    throw InvalidValue(in_quotes(without_password(file->path.string())) + " is an address and not a file: pass a PostgresSource or a SparkSource");
+    throw InvalidValue(in_quotes(without_password(file->path.string())) +
+                       " is an address and not a file: pass a PostgresSource or a SparkSource");
   }
   if (!file->records.empty() && file->records != "lines" && file->records != "quoted") {
-    throw InvalidValue("FileSource::records is " + in_quotes(file->records) + ": write \"lines\" or \"quoted\", or leave it empty");
+    throw InvalidValue("FileSource::records is " + in_quotes(file->records) +
+                       ": write \"lines\" or \"quoted\", or leave it empty");
   }
   file->path = std::filesystem::absolute(file->path);
   return source;
@@ -110,60 +127,79 @@ void require_named(const FileSource& file, const TableDescription& description) 
   const std::set<std::string> names(file.names.begin(), file.names.end());
   if (names.empty()) return;
   if (names.size() != file.names.size() || names.contains("")) {
-    throw InvalidValue("FileSource::names has an empty name or one name twice: name each column once");
+    throw InvalidValue(
+        "FileSource::names has an empty name or one name twice: name each column once");
   }
   for (const TableColumn& column : description.columns) {
     if (!names.contains(column.name)) {
-      throw InvalidValue("FileSource::names has no column " + in_quotes(column.name) + "; " + suggestion(column.name, file.names));
+      throw InvalidValue("FileSource::names has no column " + in_quotes(column.name) + "; " +
+                         suggestion(column.name, file.names));
     }
   }
 }
 
 void require_bounds(const TableColumn& column) {
   const std::string where = "column " + in_quotes(column.name) + ": ";
-  if (column.lower.has_value() != column.upper.has_value()) throw InvalidValue(where + "it has one bound: give lower and upper, or neither");
+  if (column.lower.has_value() != column.upper.has_value())
+    throw InvalidValue(where + "it has one bound: give lower and upper, or neither");
   if (!column.lower) return;
-  if (!std::isfinite(*column.lower) || !std::isfinite(*column.upper)) throw InvalidValue(where + "a bound is infinite or NaN: give finite bounds");
-  if (!(*column.lower < *column.upper)) throw InvalidValue(where + "its lower bound is not below its upper bound");
+  if (!std::isfinite(*column.lower) || !std::isfinite(*column.upper))
+    throw InvalidValue(where + "a bound is infinite or NaN: give finite bounds");
+  if (!(*column.lower < *column.upper))
+    throw InvalidValue(where + "its lower bound is not below its upper bound");
 }
 
 // Checks what a data file cannot say wrongly; parse_data_file checks the rest.
 void require_complete(const TableDescription& description) {
   if (description.unit.empty()) {
-    throw InvalidValue("TableDescription::unit is empty: name the column that says whom a row is about, such as \"person\", or write \"row\" if "
-                       "nobody has more than one row");
+    throw InvalidValue(
+        "TableDescription::unit is empty: name the column that says whom a row is about, such as "
+        "\"person\", or write \"row\" if "
+        "nobody has more than one row");
   }
-  if (description.version.empty()) throw InvalidValue("TableDescription::version is empty: write one, such as \"2026-01\"");
-  if (description.columns.empty()) throw InvalidValue("TableDescription::columns is empty: describe the columns that questions read");
+  if (description.version.empty())
+    throw InvalidValue("TableDescription::version is empty: write one, such as \"2026-01\"");
+  if (description.columns.empty())
+    throw InvalidValue(
+        "TableDescription::columns is empty: describe the columns that questions read");
   std::set<std::string> names;
   for (const TableColumn& column : description.columns) {
-    if (column.name.empty()) throw InvalidValue("TableDescription::columns has a column without a name: name it as it is stored");
-    if (!names.insert(column.name).second) throw InvalidValue("column " + in_quotes(column.name) + " is described twice: describe it once");
+    if (column.name.empty())
+      throw InvalidValue(
+          "TableDescription::columns has a column without a name: name it as it is stored");
+    if (!names.insert(column.name).second)
+      throw InvalidValue("column " + in_quotes(column.name) +
+                         " is described twice: describe it once");
     require_bounds(column);
   }
 }
 
-// Returns the description as the data file that it is equal to, after that file's own checks, so that
-// requests agree with those of a catalogue.
+// Returns the description as the data file that it is equal to, after that file's own checks, so
+// that requests agree with those of a catalogue.
 DataFile data_file_of(const Source& source, const TableDescription& description) {
   require_complete(description);
   const std::string name = description.name.empty() ? default_name(source) : description.name;
   if (!is_data_name(name)) {
-    throw InvalidValue("the data cannot be named " + in_quotes(name) + ": set TableDescription::name, of letters, digits, _, - and .");
+    throw InvalidValue("the data cannot be named " + in_quotes(name) +
+                       ": set TableDescription::name, of letters, digits, _, - and .");
   }
   if (const auto* file = std::get_if<FileSource>(&source)) require_named(*file, description);
-  DataFile data = without_study_errors({}, [&] { return parse_data_file(description_text(name, description), "/"); });
+  DataFile data = without_study_errors(
+      {}, [&] { return parse_data_file(description_text(name, description), "/"); });
   data.source = source;
   data.ledger.clear();
   return data;
 }
 
-// Throws InvalidValue unless the ledger is for these data; `terms` are what it would be created with.
+// Throws InvalidValue unless the ledger is for these data; `terms` are what it would be created
+// with.
 void require_own_ledger(const Terms& ledger, const Terms& terms, const std::string& place) {
-  const auto require_equal = [&place](const std::string& what, const std::string& of_ledger, const std::string& of_table) {
+  const auto require_equal = [&place](const std::string& what, const std::string& of_ledger,
+                                      const std::string& of_table) {
     if (of_ledger == of_table) return;
-    throw InvalidValue("the ledger" + (place.empty() ? "" : " at " + without_password(place)) + " is for other data: its " + what + " is " +
-                           in_quotes(of_ledger) + ", and the table's is " + in_quotes(of_table) +
+    throw InvalidValue("the ledger" + (place.empty() ? "" : " at " + without_password(place)) +
+                           " is for other data: its " + what + " is " + in_quotes(of_ledger) +
+                           ", and the table's is " + in_quotes(of_table) +
                            ". Pass the ledger of this table, or create one at another place",
                        Remedy::data_ledger);
   };
@@ -190,7 +226,8 @@ std::vector<Value> grouped_by(const TableQuestion& question) {
 }
 
 // Returns the text "sum spent by region".
-std::string default_name(const std::string& what, const std::string& column, const TableQuestion& question) {
+std::string default_name(const std::string& what, const std::string& column,
+                         const TableQuestion& question) {
   std::string words = what + (column.empty() ? "" : " " + column);
   const std::vector<Value> columns = grouped_by(question);
   if (!columns.empty()) words += " by";
@@ -213,7 +250,9 @@ void require_balanced(const std::string& condition) {
     if (open < 0) break;
   }
   if (open != 0 || quote != '\0') {
-    throw InvalidValue("where(" + in_quotes(condition) + "): a parenthesis or a quote has no partner: close what is opened, and nothing else");
+    throw InvalidValue(
+        "where(" + in_quotes(condition) +
+        "): a parenthesis or a quote has no partner: close what is opened, and nothing else");
   }
 }
 
@@ -224,8 +263,11 @@ void require_described(const TableQuestion& question, const DataFile& data) {
   std::vector<std::string> names;
   for (const StudyColumn& column : data.columns) names.push_back(column.name);
   const auto column_named = [&](const std::string& name) -> const StudyColumn& {
-    const auto column = std::find_if(data.columns.begin(), data.columns.end(), [&](const StudyColumn& c) { return c.name == name; });
-    if (column == data.columns.end()) throw InvalidValue(where + "the description has no column " + in_quotes(name) + "; " + suggestion(name, names));
+    const auto column = std::find_if(data.columns.begin(), data.columns.end(),
+                                     [&](const StudyColumn& c) { return c.name == name; });
+    if (column == data.columns.end())
+      throw InvalidValue(where + "the description has no column " + in_quotes(name) + "; " +
+                         suggestion(name, names));
     return *column;
   };
 
@@ -233,44 +275,59 @@ void require_described(const TableQuestion& question, const DataFile& data) {
     const StudyColumn& column = column_named(*of);
     const bool is_number = column.type == Type::integer || column.type == Type::real;
     if (is_number && !column.lower) {
-      throw InvalidValue(where + "column " + in_quotes(*of) + " has no bounds: describe it as bounded_column(" + in_quotes(*of) +
+      throw InvalidValue(where + "column " + in_quotes(*of) +
+                         " has no bounds: describe it as bounded_column(" + in_quotes(*of) +
                          ", LOWER, UPPER), with bounds from public knowledge");
     }
   }
   const auto is_listed = [&question](const std::string& name) {
-    return std::any_of(question.listed.begin(), question.listed.end(), [&](const auto& column) { return column.first == name; });
+    return std::any_of(question.listed.begin(), question.listed.end(),
+                       [&](const auto& column) { return column.first == name; });
   };
   for (const auto& [name, values] : question.listed) {
     const std::vector<Value>& described = column_named(name).values;
     for (const Value& value : values) {
-      if (described.empty() || std::find(described.begin(), described.end(), value) != described.end()) continue;
-      throw InvalidValue(where + in_quotes(study_detail::text_of(value)) + " is not among the values that the description lists for column " +
-                         in_quotes(name) + ": group by listed values, or describe the column with this one");
+      if (described.empty() ||
+          std::find(described.begin(), described.end(), value) != described.end())
+        continue;
+      throw InvalidValue(where + in_quotes(study_detail::text_of(value)) +
+                         " is not among the values that the description lists for column " +
+                         in_quotes(name) +
+                         ": group by listed values, or describe the column with this one");
     }
   }
   const std::vector<Value> columns = grouped_by(question);
   const auto* keys = setting_of<std::string>(question, "keys");
-  if (keys != nullptr && columns.empty()) throw InvalidValue(where + "private_keys() needs a column to group by: call group_by(…) too");
+  if (keys != nullptr && columns.empty())
+    throw InvalidValue(where + "private_keys() needs a column to group by: call group_by(…) too");
   for (const Value& name : columns) {
     const auto* text = std::get_if<std::string>(&name);
     if (text == nullptr) continue;
     const StudyColumn& column = column_named(*text);
     if (std::count(columns.begin(), columns.end(), name) > 1) {
-      throw InvalidValue(where + "it is grouped by column " + in_quotes(*text) + " twice: group by it once");
+      throw InvalidValue(where + "it is grouped by column " + in_quotes(*text) +
+                         " twice: group by it once");
     }
-    if (keys == nullptr && column.type != Type::real && column.values.empty() && !is_listed(*text)) {
-      throw InvalidValue(where + "the values of column " + in_quotes(*text) + " are not listed: if they are public, list them in listed_column(" +
+    if (keys == nullptr && column.type != Type::real && column.values.empty() &&
+        !is_listed(*text)) {
+      throw InvalidValue(where + "the values of column " + in_quotes(*text) +
+                         " are not listed: if they are public, list them in listed_column(" +
                          in_quotes(*text) + ", {…}) or in group_by(…); else call private_keys()");
     }
   }
 }
 
 void require_spending(const std::vector<TableQuestion>& questions, const Spending& spending) {
-  if (spending.epsilon && spending.rho) throw InvalidValue("Spending has epsilon and rho: set one of them");
-  const auto has_error = [](const TableQuestion& question) { return setting_of<double>(question, "error") != nullptr; };
+  if (spending.epsilon && spending.rho)
+    throw InvalidValue("Spending has epsilon and rho: set one of them");
+  const auto has_error = [](const TableQuestion& question) {
+    return setting_of<double>(question, "error") != nullptr;
+  };
   const bool each_has_error = std::all_of(questions.begin(), questions.end(), has_error);
   if (!spending.epsilon && !spending.rho && !each_has_error) {
-    throw InvalidValue("Spending has neither epsilon nor rho: set one of them, or QuestionOptions::error of each question");
+    throw InvalidValue(
+        "Spending has neither epsilon nor rho: set one of them, or QuestionOptions::error of each "
+        "question");
   }
 }
 
@@ -285,7 +342,8 @@ TableColumn listed_column(const std::string& name, std::vector<Value> values, Ty
 
 // --- QuestionBuilder ---
 
-QuestionBuilder QuestionBuilder::with(const std::string& key, TableQuestion::Setting setting) const {
+QuestionBuilder QuestionBuilder::with(const std::string& key,
+                                      TableQuestion::Setting setting) const {
   QuestionBuilder next = *this;
   for (auto& [name, value] : next.question_.settings) {
     if (name == key) {
@@ -298,7 +356,8 @@ QuestionBuilder QuestionBuilder::with(const std::string& key, TableQuestion::Set
 }
 
 QuestionBuilder QuestionBuilder::where(const std::string& expression) const {
-  if (expression.empty()) throw InvalidValue("where(\"\"): the condition is empty: leave where() out to keep all rows");
+  if (expression.empty())
+    throw InvalidValue("where(\"\"): the condition is empty: leave where() out to keep all rows");
   require_balanced(expression);
   const auto* first = setting_of<std::string>(question_, "where");
   return with("where", first == nullptr ? expression : "(" + *first + ") and (" + expression + ")");
@@ -310,7 +369,8 @@ QuestionBuilder QuestionBuilder::group_by(const std::string& column) const {
   return with("by", std::move(columns));
 }
 
-QuestionBuilder QuestionBuilder::group_by(const std::string& column, std::vector<Value> values) const {
+QuestionBuilder QuestionBuilder::group_by(const std::string& column,
+                                          std::vector<Value> values) const {
   QuestionBuilder next = group_by(column);
   for (auto& [name, listed] : next.question_.listed) {
     if (name == column) {
@@ -322,15 +382,21 @@ QuestionBuilder QuestionBuilder::group_by(const std::string& column, std::vector
   return next;
 }
 
-QuestionBuilder QuestionBuilder::private_keys() const { return with("keys", std::string("private")); }
+QuestionBuilder QuestionBuilder::private_keys() const {
+  return with("keys", std::string("private"));
+}
 QuestionBuilder QuestionBuilder::limit_rows(std::int64_t rows) const { return with("rows", rows); }
-QuestionBuilder QuestionBuilder::limit_groups(std::int64_t groups) const { return with("groups", groups); }
+QuestionBuilder QuestionBuilder::limit_groups(std::int64_t groups) const {
+  return with("groups", groups);
+}
 
-TableQuestion QuestionBuilder::ask(const std::string& what, const std::string& column, const QuestionOptions& options,
-                              std::optional<TableQuestion::Setting> quantiles) const {
+TableQuestion QuestionBuilder::ask(const std::string& what, const std::string& column,
+                                   const QuestionOptions& options,
+                                   std::optional<TableQuestion::Setting> quantiles) const {
   TableQuestion question{{}, question_.listed};
   auto& settings = question.settings;
-  settings.emplace_back("name", options.name.empty() ? default_name(what, column, question_) : options.name);
+  settings.emplace_back(
+      "name", options.name.empty() ? default_name(what, column, question_) : options.name);
   settings.emplace_back("ask", what);
   if (!column.empty()) settings.emplace_back("of", column);
   settings.insert(settings.end(), question_.settings.begin(), question_.settings.end());
@@ -343,15 +409,39 @@ TableQuestion QuestionBuilder::ask(const std::string& what, const std::string& c
   return question;
 }
 
-TableQuestion QuestionBuilder::count(const QuestionOptions& options) const { return ask("count", "", options); }
-TableQuestion QuestionBuilder::count_distinct(const QuestionOptions& options) const { return ask("distinct", "", options); }
-TableQuestion QuestionBuilder::sum(const std::string& column, const QuestionOptions& options) const { return ask("sum", column, options); }
-TableQuestion QuestionBuilder::mean(const std::string& column, const QuestionOptions& options) const { return ask("mean", column, options); }
-TableQuestion QuestionBuilder::variance(const std::string& column, const QuestionOptions& options) const { return ask("variance", column, options); }
-TableQuestion QuestionBuilder::deviation(const std::string& column, const QuestionOptions& options) const { return ask("deviation", column, options); }
-TableQuestion QuestionBuilder::histogram(const std::string& column, const QuestionOptions& options) const { return ask("histogram", column, options); }
-TableQuestion QuestionBuilder::median(const std::string& column, const QuestionOptions& options) const { return ask("median", column, options); }
-TableQuestion QuestionBuilder::quantiles(const std::string& column, const std::vector<double>& quantiles, const QuestionOptions& options) const {
+TableQuestion QuestionBuilder::count(const QuestionOptions& options) const {
+  return ask("count", "", options);
+}
+TableQuestion QuestionBuilder::count_distinct(const QuestionOptions& options) const {
+  return ask("distinct", "", options);
+}
+TableQuestion QuestionBuilder::sum(const std::string& column,
+                                   const QuestionOptions& options) const {
+  return ask("sum", column, options);
+}
+TableQuestion QuestionBuilder::mean(const std::string& column,
+                                    const QuestionOptions& options) const {
+  return ask("mean", column, options);
+}
+TableQuestion QuestionBuilder::variance(const std::string& column,
+                                        const QuestionOptions& options) const {
+  return ask("variance", column, options);
+}
+TableQuestion QuestionBuilder::deviation(const std::string& column,
+                                         const QuestionOptions& options) const {
+  return ask("deviation", column, options);
+}
+TableQuestion QuestionBuilder::histogram(const std::string& column,
+                                         const QuestionOptions& options) const {
+  return ask("histogram", column, options);
+}
+TableQuestion QuestionBuilder::median(const std::string& column,
+                                      const QuestionOptions& options) const {
+  return ask("median", column, options);
+}
+TableQuestion QuestionBuilder::quantiles(const std::string& column,
+                                         const std::vector<double>& quantiles,
+                                         const QuestionOptions& options) const {
   return ask("quantiles", column, options, std::vector<Value>(quantiles.begin(), quantiles.end()));
 }
 
@@ -362,8 +452,8 @@ struct Table::State {
   std::string source;  // its identity, which the ledger's terms name
   std::optional<ArrowTable> rows;
   Limits limits;
-  // Held by each run. A second run of a request that is still running would find it begun and without an answer, and
-  // throw RequestClosed; after its turn it finds the answer.
+  // Held by each run. A second run of a request that is still running would find it begun and
+  // without an answer, and throw RequestClosed; after its turn it finds the answer.
   std::unique_ptr<std::mutex> turn = std::make_unique<std::mutex>();
 
   [[nodiscard]] Terms terms(const Budget& budget, Relation relation) const {
@@ -371,7 +461,8 @@ struct Table::State {
   }
 
   // Returns the questions as a study, after all checks that need no ledger.
-  [[nodiscard]] Study study(const std::vector<TableQuestion>& questions, const Spending& spending) const {
+  [[nodiscard]] Study study(const std::vector<TableQuestion>& questions,
+                            const Spending& spending) const {
     const std::string text = study_text(data.name, questions, study_settings(spending));
     for (const TableQuestion& question : questions) require_described(question, data);
     require_spending(questions, spending);
@@ -380,11 +471,13 @@ struct Table::State {
     return study;
   }
 
-  // Returns what answers questions for this ledger. Throws InvalidValue for the ledger of other data.
+  // Returns what answers questions for this ledger. Throws InvalidValue for the ledger of other
+  // data.
   [[nodiscard]] RunOptions options(const Ledger& ledger, const Spending& spending) const {
     require_own_ledger(ledger.terms(), terms(ledger.terms().budget, ledger.terms().relation), "");
     RunOptions options{.again = spending.again};
-    if (rows) options.source = source;  // else the path is resolved anew: a link may lead elsewhere by now
+    if (rows)
+      options.source = source;  // else the path is resolved anew: a link may lead elsewhere by now
     return options;
   }
 
@@ -398,7 +491,8 @@ Table::Table(Source source, TableDescription description, Limits limits) {
   source = resolved(std::move(source));
   DataFile data = data_file_of(source, description);
   std::string identity = sotto::identity(source);
-  state_ = std::make_shared<const State>(State{std::move(data), std::move(identity), std::nullopt, std::move(limits)});
+  state_ = std::make_shared<const State>(
+      State{std::move(data), std::move(identity), std::nullopt, std::move(limits)});
 }
 
 Table::Table(const std::string& path, TableDescription description, Limits limits)
@@ -406,12 +500,15 @@ Table::Table(const std::string& path, TableDescription description, Limits limit
 
 Table Table::from_arrow(void* stream, TableDescription description, Limits limits) {
   ArrowTable rows(stream);
-  if (description.name.empty()) throw InvalidValue("rows in memory have no name: set TableDescription::name");
-  return Table(std::make_shared<const State>(
-      State{data_file_of(FileSource{}, description), identity_of_memory, std::move(rows), std::move(limits)}));
+  if (description.name.empty())
+    throw InvalidValue("rows in memory have no name: set TableDescription::name");
+  return Table(
+      std::make_shared<const State>(State{data_file_of(FileSource{}, description),
+                                          identity_of_memory, std::move(rows), std::move(limits)}));
 }
 
-Ledger Table::open_or_create_ledger(const std::string& place, const Budget& budget, Relation relation, const LedgerOptions& options) const {
+Ledger Table::open_or_create_ledger(const std::string& place, const Budget& budget,
+                                    Relation relation, const LedgerOptions& options) const {
   const Terms wanted = state_->terms(budget, relation);
   const auto open = [&]() -> std::optional<Ledger> {
     try {
@@ -428,14 +525,16 @@ Ledger Table::open_or_create_ledger(const std::string& place, const Budget& budg
   const Terms& terms = ledger->terms();
   require_own_ledger(terms, wanted, place);
   if (print(terms.budget) != print(budget) || terms.relation != relation) {
-    throw InvalidValue("the ledger at " + without_password(place) + " has the budget " + print(terms.budget) + " under " +
-                       std::string(name(terms.relation)) + ", which cannot change, and not " + print(budget) + " under " +
+    throw InvalidValue("the ledger at " + without_password(place) + " has the budget " +
+                       print(terms.budget) + " under " + std::string(name(terms.relation)) +
+                       ", which cannot change, and not " + print(budget) + " under " +
                        std::string(name(relation)) + ": pass its budget and relation");
   }
   return std::move(*ledger);
 }
 
-CostPreview Table::preview(const Ledger& ledger, const std::vector<TableQuestion>& questions, const Spending& spending) const {
+CostPreview Table::preview(const Ledger& ledger, const std::vector<TableQuestion>& questions,
+                           const Spending& spending) const {
   return without_study_errors(questions, [&]() -> CostPreview {
     const Study study = state_->study(questions, spending);
     const Design design = design_for(study, ledger, state_->options(ledger, spending));
@@ -451,12 +550,15 @@ CostPreview Table::preview(const Ledger& ledger, const std::vector<TableQuestion
   });
 }
 
-ReleasedNumbers Table::answer(Ledger& ledger, const std::vector<TableQuestion>& questions, const Spending& spending) const {
+ReleasedNumbers Table::answer(Ledger& ledger, const std::vector<TableQuestion>& questions,
+                              const Spending& spending) const {
   const RunResult run = without_study_errors(questions, [&] {
     const Study study = state_->study(questions, spending);
     const std::lock_guard lock(*state_->turn);
     const RunOptions options = state_->options(ledger, spending);
-    return sotto::run(study, design_for(study, ledger, options), ledger, [&] { return state_->open(study); }, options);
+    return sotto::run(
+        study, design_for(study, ledger, options), ledger, [&] { return state_->open(study); },
+        options);
   });
 
   ReleasedNumbers released{.numbers = {},
@@ -468,7 +570,8 @@ ReleasedNumbers Table::answer(Ledger& ledger, const std::vector<TableQuestion>& 
                            .json = to_json(run.release)};
   for (const QueryAnswer& answer : run.release.answers) {
     for (const Estimate& e : answer.estimates) {
-      released.numbers.push_back({answer.name, e.keys, e.from, e.to, e.quantile, e.value, e.low, e.high, answer.limit ? answer.limit->words : ""});
+      released.numbers.push_back({answer.name, e.keys, e.from, e.to, e.quantile, e.value, e.low,
+                                  e.high, answer.limit ? answer.limit->words : ""});
     }
   }
   return released;

@@ -11,7 +11,8 @@ constexpr const char* schema = "sotto.checkpoint/2";
 
 Json of(const Secret& secret) {
   std::vector<std::int64_t> words;
-  for (const std::uint64_t word : secret.words()) words.push_back(std::bit_cast<std::int64_t>(word));
+  for (const std::uint64_t word : secret.words())
+    words.push_back(std::bit_cast<std::int64_t>(word));
   return words;
 }
 
@@ -41,7 +42,9 @@ Iterate iterate_in(const Json& json) {
   return iterate;
 }
 
-bool is_time_to_keep(double seconds_since_last, double seconds_since_start) { return seconds_since_last > std::max(5.0, seconds_since_start / 100); }
+bool is_time_to_keep(double seconds_since_last, double seconds_since_start) {
+  return seconds_since_last > std::max(5.0, seconds_since_start / 100);
+}
 
 std::string to_text(const Checkpoint& checkpoint) {
   Json json;
@@ -56,13 +59,15 @@ Checkpoint checkpoint_in(const std::string& text) {
   try {
     const Json json = Json::parse(text);
     if (json.at("schema") != schema) throw JsonError("it is of another version of sotto");
-    Checkpoint checkpoint{.release = read_release(json.at("release")), .secret = secret_in(json.at("secret"))};
+    Checkpoint checkpoint{.release = read_release(json.at("release")),
+                          .secret = secret_in(json.at("secret"))};
     if (json.contains("iterate")) checkpoint.iterate = iterate_in(json.at("iterate"));
     return checkpoint;
   } catch (const JsonError& error) {
-    throw LedgerError("the checkpoint cannot be read (" + std::string(error.what()) +
-                          "); the request stays charged. Run the study as a new request, which is charged again",
-                      Remedy::new_request);
+    throw LedgerError(
+        "the checkpoint cannot be read (" + std::string(error.what()) +
+            "); the request stays charged. Run the study as a new request, which is charged again",
+        Remedy::new_request);
   }
 }
 

@@ -24,7 +24,8 @@ struct Part {
 // RowScorer sums losses and errors over ranges of rows. Threads share it.
 class RowScorer {
  public:
-  RowScorer(const Model& model, const Examples& examples, const std::optional<Feature>& target, std::span<const double> parameters)
+  RowScorer(const Model& model, const Examples& examples, const std::optional<Feature>& target,
+            std::span<const double> parameters)
       : model_(model),
         examples_(examples),
         scale_(target ? std::get_if<Scaled>(&target->encoding) : nullptr),
@@ -38,7 +39,8 @@ class RowScorer {
       const std::size_t count = std::min(rows_per_block, end - start);
       const std::span<double> outputs(all.data(), count * width);
       prepared_->outputs(examples_, start, outputs);
-      for (std::size_t i = 0; i < count; ++i) add(outputs.subspan(i * width, width), examples_.target(start + i), part);
+      for (std::size_t i = 0; i < count; ++i)
+        add(outputs.subspan(i * width, width), examples_.target(start + i), part);
     }
   } catch (...) {
     part.failure = std::current_exception();
@@ -48,11 +50,13 @@ class RowScorer {
   void add(std::span<const double> z, std::int16_t target, Part& part) const {
     part.loss += model_.loss().value(z, target);
     if (of_classes_) {
-      const auto best = z.size() == 1 ? std::ptrdiff_t{z[0] > 0 ? 1 : 0} : std::max_element(z.begin(), z.end()) - z.begin();
+      const auto best = z.size() == 1 ? std::ptrdiff_t{z[0] > 0 ? 1 : 0}
+                                      : std::max_element(z.begin(), z.end()) - z.begin();
       part.right += best == target ? 1 : 0;
     } else if (scale_ != nullptr) {
       const double share = scale_->from_zero ? z[0] : (z[0] + 1) / 2;
-      const double number = std::clamp(scale_->lower + share * (scale_->upper - scale_->lower), scale_->lower, scale_->upper);
+      const double number = std::clamp(scale_->lower + share * (scale_->upper - scale_->lower),
+                                       scale_->lower, scale_->upper);
       part.square += std::pow(number - value_of(target, *scale_), 2);
     }
   }
@@ -66,7 +70,8 @@ class RowScorer {
 
 }  // namespace
 
-std::optional<Examples> public_examples(const Study& study, const TrainDesign& design, const PublicOpener& open, std::int64_t memory) {
+std::optional<Examples> public_examples(const Study& study, const TrainDesign& design,
+                                        const PublicOpener& open, std::int64_t memory) {
   const DataFile* data = public_data_of(study, study.trainings[design.ask], design.query);
   if (data == nullptr) return std::nullopt;
   std::vector<Column> columns;
@@ -78,19 +83,25 @@ std::optional<Examples> public_examples(const Study& study, const TrainDesign& d
   Limits limits;
   limits.memory = memory;
   Examples examples = read_examples(*engine, columns, query, BoundingKey{}, limits);
-  if (examples.rows() == 0) throw InvalidValue("the public data \"" + data->name + "\" have no row without missing values in the columns that the model reads: check them, or name other data");
+  if (examples.rows() == 0)
+    throw InvalidValue("the public data \"" + data->name +
+                       "\" have no row without missing values in the columns that the model reads: "
+                       "check them, or name other data");
   return examples;
 }
 
-PublicPoint measured_on(const Model& model, const Examples& examples, const std::optional<Feature>& target, std::span<const double> parameters,
+PublicPoint measured_on(const Model& model, const Examples& examples,
+                        const std::optional<Feature>& target, std::span<const double> parameters,
                         std::int64_t step, int threads) {
   const RowScorer scorer(model, examples, target, parameters);
-  const auto wanted = static_cast<std::size_t>(threads > 0 ? threads : static_cast<int>(std::max(1U, std::thread::hardware_concurrency())));
+  const auto wanted = static_cast<std::size_t>(
+      threads > 0 ? threads : static_cast<int>(std::max(1U, std::thread::hardware_concurrency())));
   const std::size_t count = std::clamp<std::size_t>(examples.rows() / rows_per_block, 1, wanted);
   std::vector<Part> parts(count);
   std::vector<std::thread> workers;
   const auto start = [&](std::size_t w) { return w * examples.rows() / count; };
-  for (std::size_t w = 1; w < count; ++w) workers.emplace_back([&, w] { scorer.rows(start(w), start(w + 1), parts[w]); });
+  for (std::size_t w = 1; w < count; ++w)
+    workers.emplace_back([&, w] { scorer.rows(start(w), start(w + 1), parts[w]); });
   scorer.rows(0, start(1), parts[0]);
   for (std::thread& thread : workers) thread.join();
   PublicPoint point{.step = step, .loss = 0};

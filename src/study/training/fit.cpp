@@ -3,13 +3,13 @@
 
 #include <chrono>
 
-#include "study/training/checkpoint.hpp"
-#include "sotto/core/errors.hpp"
 #include "core/api/json.hpp"
 #include "core/api/stop.hpp"
 #include "ledger/api/checkpoint.hpp"
 #include "ledger/api/request.hpp"
+#include "sotto/core/errors.hpp"
 #include "sotto/plan/text.hpp"
+#include "study/training/checkpoint.hpp"
 
 namespace sotto {
 namespace {
@@ -38,11 +38,14 @@ Json of(const Training& training) {
             {"l2", l2},
             {"averaging", name_of(averaging)}};
   if (region) json["region"] = of(*region);
-  if (const auto& adaptive = training.clipping.adaptive) json["adaptive"] = std::vector<double>{adaptive->quantile, adaptive->rate, adaptive->noise};
+  if (const auto& adaptive = training.clipping.adaptive)
+    json["adaptive"] = std::vector<double>{adaptive->quantile, adaptive->rate, adaptive->noise};
   return json;
 }
 
-Json of(const SufficientStatistics& statistics) { return {{"norm", statistics.norm}, {"rows", statistics.rows_a_unit}}; }
+Json of(const SufficientStatistics& statistics) {
+  return {{"norm", statistics.norm}, {"rows", statistics.rows_a_unit}};
+}
 
 // Returns the digest that identifies the fit in the ledger, from public or released settings. Do
 // not change it: earlier requests would not be found.
@@ -70,7 +73,8 @@ Iterate iterate_of(const std::string& text) {
     return study_detail::iterate_in(json.at("iterate"));
   } catch (const JsonError& error) {
     throw LedgerError(
-        "the checkpoint cannot be read (" + std::string(error.what()) + "); the fit stays charged. Run it as a new request, which is charged again",
+        "the checkpoint cannot be read (" + std::string(error.what()) +
+            "); the fit stays charged. Run it as a new request, which is charged again",
         Remedy::new_request);
   }
 }
@@ -78,8 +82,9 @@ Iterate iterate_of(const std::string& text) {
 // Takes the remaining steps and writes checkpoints, one of them after the last step: only the
 // process that marked the final checkpoint stores the answer, so two processes cannot complete one
 // fit with different noise.
-std::vector<double> by_steps(const FitTask& fit, const Training& training, const Examples& examples, CheckpointFile& file, const BeginMark& begin,
-                             int threads, const StepWatcher& on_step) {
+std::vector<double> by_steps(const FitTask& fit, const Training& training, const Examples& examples,
+                             CheckpointFile& file, const BeginMark& begin, int threads,
+                             const StepWatcher& on_step) {
   using Clock = std::chrono::steady_clock;
   Trainer trainer(fit.model, examples, training, {.threads = threads});
   if (!fit.start.empty()) trainer.start_at(fit.start);
@@ -99,7 +104,8 @@ std::vector<double> by_steps(const FitTask& fit, const Training& training, const
     const std::int64_t step = trainer.iterate().step;
     if (on_step && !on_step(step, training.steps)) {
       if (!trainer.done()) file.write(text_of(trainer.iterate()));
-      throw LedgerError("stopped at step " + std::to_string(step) + " of " + std::to_string(training.steps));
+      throw LedgerError("stopped at step " + std::to_string(step) + " of " +
+                        std::to_string(training.steps));
     }
   }
   return trainer.parameters();
@@ -108,10 +114,13 @@ std::vector<double> by_steps(const FitTask& fit, const Training& training, const
 void require_sound(const FitTask& fit) {
   if (!fit.model) throw InvalidValue("`model` is empty: a fit needs a model");
   if (!fit.start.empty() && !std::holds_alternative<Training>(fit.how))
-    throw InvalidValue("a fit by sufficient statistics cannot start from given parameters: leave `start` empty, or train by gradient steps");
+    throw InvalidValue(
+        "a fit by sufficient statistics cannot start from given parameters: leave `start` empty, "
+        "or train by gradient steps");
   if (!fit.start.empty() && fit.start.size() != fit.model->parameters()) {
-    throw InvalidValue("the model has " + std::to_string(fit.model->parameters()) + " parameters, and `start` has " +
-                       std::to_string(fit.start.size()) + ": give one number per parameter, or leave it empty");
+    throw InvalidValue("the model has " + std::to_string(fit.model->parameters()) +
+                       " parameters, and `start` has " + std::to_string(fit.start.size()) +
+                       ": give one number per parameter, or leave it empty");
   }
 }
 
@@ -121,9 +130,11 @@ Plan plan_of(const FitTask& fit) {
   return std::visit([](const auto& how) { return plan_of(how); }, fit.how);
 }
 
-std::vector<double> learn(const FitTask& fit, const Examples& examples, int threads, const StepWatcher& on_step) {
+std::vector<double> learn(const FitTask& fit, const Examples& examples, int threads,
+                          const StepWatcher& on_step) {
   require_sound(fit);
-  if (const auto* statistics = std::get_if<SufficientStatistics>(&fit.how)) return sotto::fit(release(examples, *statistics)).parameters;
+  if (const auto* statistics = std::get_if<SufficientStatistics>(&fit.how))
+    return sotto::fit(release(examples, *statistics)).parameters;
   const auto& training = std::get<Training>(fit.how);
   Trainer trainer(fit.model, examples, training, {.threads = threads});
   if (!fit.start.empty()) trainer.start_at(fit.start);
@@ -134,10 +145,14 @@ std::vector<double> learn(const FitTask& fit, const Examples& examples, int thre
   return trainer.parameters();
 }
 
-Fitted fit(Ledger& ledger, const FitTask& fit, const FitOptions& options, const std::function<Examples()>& read, const StepWatcher& on_step) {
+Fitted fit(Ledger& ledger, const FitTask& fit, const FitOptions& options,
+           const std::function<Examples()>& read, const StepWatcher& on_step) {
   require_sound(fit);
-  const Ledger::ChargeRequest order{
-      .request = options.request, .content = content_of(fit, options.settings), .event = plan_of(fit), .at = options.at, .title = options.title};
+  const Ledger::ChargeRequest order{.request = options.request,
+                                    .content = content_of(fit, options.settings),
+                                    .event = plan_of(fit),
+                                    .at = options.at,
+                                    .title = options.title};
   // Sufficient statistics have no steps, so no checkpoints.
   const bool has_steps = std::holds_alternative<Training>(fit.how);
   const std::filesystem::path folder = has_steps ? options.checkpoints : std::filesystem::path();
@@ -151,7 +166,8 @@ Fitted fit(Ledger& ledger, const FitTask& fit, const FitOptions& options, const 
     std::vector<double> parameters;
     if (has_steps) {
       CheckpointFile file(ledger, folder, charge.request);
-      parameters = by_steps(fit, std::get<Training>(fit.how), *examples, file, begin, options.threads, on_step);
+      parameters = by_steps(fit, std::get<Training>(fit.how), *examples, file, begin,
+                            options.threads, on_step);
     } else {
       begin();
       parameters = learn(fit, *examples, options.threads);
@@ -161,9 +177,12 @@ Fitted fit(Ledger& ledger, const FitTask& fit, const FitOptions& options, const 
     json["parameters"] = parameters;
     return json.dump();
   };
-  work.obstacle = [&](const std::string& request) { return CheckpointFile::obstacle(ledger, folder, request); };
+  work.obstacle = [&](const std::string& request) {
+    return CheckpointFile::obstacle(ledger, folder, request);
+  };
   const RequestAnswer answer = run_request(ledger, order, work);
-  CheckpointFile::remove(folder, answer.request);  // a run that was killed after storing its answer may have left one
+  CheckpointFile::remove(
+      folder, answer.request);  // a run that was killed after storing its answer may have left one
   return {Json::parse(answer.answer).at("parameters").get<std::vector<double>>(), answer.repeated};
 }
 

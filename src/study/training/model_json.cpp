@@ -34,10 +34,13 @@ Json of(const Feature& feature) {
 }
 
 Feature feature_in(const Json& json, const std::vector<Column>& columns) {
-  Feature feature{json.at("name"), {Expression::parse(json.at("expression"), columns), std::nullopt}, Scaled{0, 1}};
+  Feature feature{json.at("name"),
+                  {Expression::parse(json.at("expression"), columns), std::nullopt},
+                  Scaled{0, 1}};
   if (json.contains("if_null")) feature.field.if_null = value_in(json.at("if_null"));
   if (json.contains("bounds")) {
-    feature.encoding = Scaled{json.at("bounds").at(std::size_t{0}), json.at("bounds").at(std::size_t{1}), json.at("from_zero")};
+    feature.encoding = Scaled{json.at("bounds").at(std::size_t{0}),
+                              json.at("bounds").at(std::size_t{1}), json.at("from_zero")};
   } else {
     OneOf values;
     for (const Json& value : json.at("values")) values.values.push_back(value_in(value));
@@ -48,7 +51,10 @@ Feature feature_in(const Json& json, const std::vector<Column>& columns) {
 }
 
 Json of(const PublicEvaluation& evaluation) {
-  Json json{{"data", evaluation.data}, {"version", evaluation.version}, {"rows", evaluation.rows}, {"classes", evaluation.is_of_classes}};
+  Json json{{"data", evaluation.data},
+            {"version", evaluation.version},
+            {"rows", evaluation.rows},
+            {"classes", evaluation.is_of_classes}};
   json["points"] = Json::array();
   for (const PublicPoint& point : evaluation.points) {
     Json one{{"step", point.step}, {"loss", point.loss}};
@@ -103,18 +109,23 @@ Json of_model(const TrainedModel& model) {
   json["event"] = model.event;
   json["how"] = model.how;
   json["columns"] = Json::array();
-  for (const Column& column : model.columns) json["columns"].push_back(Json{{"name", column.name}, {"type", name_of(column.type)}});
+  for (const Column& column : model.columns)
+    json["columns"].push_back(Json{{"name", column.name}, {"type", name_of(column.type)}});
   json["features"] = Json::array();
   for (const Feature& feature : model.features) json["features"].push_back(of(feature));
   if (model.target_feature) json["predicts"] = of(*model.target_feature);
   json["parameters"] = model.parameters;
   if (!model.intervals.empty()) {
     json["intervals"] = Json::array();
-    for (const Bound& interval : model.intervals) json["intervals"].push_back(std::vector<double>{interval.lower, interval.upper});
+    for (const Bound& interval : model.intervals)
+      json["intervals"].push_back(std::vector<double>{interval.lower, interval.upper});
   }
-  if (model.accuracy) json["accuracy"] = {{"value", *model.accuracy}, {"low", *model.accuracy_low}, {"high", *model.accuracy_high}};
+  if (model.accuracy)
+    json["accuracy"] = {
+        {"value", *model.accuracy}, {"low", *model.accuracy_low}, {"high", *model.accuracy_high}};
   if (model.image) {
-    json["image"] = std::vector<std::int64_t>{static_cast<std::int64_t>(model.image->height), static_cast<std::int64_t>(model.image->width)};
+    json["image"] = std::vector<std::int64_t>{static_cast<std::int64_t>(model.image->height),
+                                              static_cast<std::int64_t>(model.image->width)};
   }
   if (model.evaluation) json["evaluation"] = of(*model.evaluation);
   if (model.limit) json["limit"] = of_limit(*model.limit);
@@ -129,12 +140,16 @@ TrainedModel model_in(const Json& json) {
     model.target = json.at("target");
     model.event = json.at("event");
     model.how = json.at("how");
-    for (const Json& column : json.at("columns")) model.columns.push_back({column.at("name"), parse_type(column.at("type"))});
-    for (const Json& feature : json.at("features")) model.features.push_back(feature_in(feature, model.columns));
-    if (json.contains("predicts")) model.target_feature = feature_in(json.at("predicts"), model.columns);
+    for (const Json& column : json.at("columns"))
+      model.columns.push_back({column.at("name"), parse_type(column.at("type"))});
+    for (const Json& feature : json.at("features"))
+      model.features.push_back(feature_in(feature, model.columns));
+    if (json.contains("predicts"))
+      model.target_feature = feature_in(json.at("predicts"), model.columns);
     model.parameters = json.at("parameters").get<std::vector<double>>();
     if (json.contains("intervals")) {
-      for (const Json& interval : json.at("intervals")) model.intervals.push_back({interval.at(std::size_t{0}), interval.at(std::size_t{1})});
+      for (const Json& interval : json.at("intervals"))
+        model.intervals.push_back({interval.at(std::size_t{0}), interval.at(std::size_t{1})});
     }
     if (json.contains("accuracy")) {
       model.accuracy = json.at("accuracy").at("value");
@@ -142,7 +157,9 @@ TrainedModel model_in(const Json& json) {
       model.accuracy_high = json.at("accuracy").at("high");
     }
     if (json.contains("image")) {
-      const auto side = [&](std::size_t i) { return static_cast<std::size_t>(json.at("image").at(i).get<std::int64_t>()); };
+      const auto side = [&](std::size_t i) {
+        return static_cast<std::size_t>(json.at("image").at(i).get<std::int64_t>());
+      };
       model.image = ImageSize{side(0), side(1)};
     }
     if (json.contains("evaluation")) model.evaluation = evaluation_in(json.at("evaluation"));

@@ -7,9 +7,9 @@
 #include <optional>
 #include <string>
 
-#include "sotto/core/errors.hpp"
 #include "core/api/json.hpp"
 #include "learning/api/describe.hpp"
+#include "sotto/core/errors.hpp"
 
 namespace sotto {
 namespace {
@@ -19,11 +19,13 @@ enum class RankCommand : std::uint64_t { dismiss, train, step, finish };
 // --- A training as text ---
 
 Json of(const Optimiser& o) {
-  Json json{{"kind", name_of(o.kind)}, {"size", o.size}, {"sizes", name_of(o.sizes)},        {"momentum", o.momentum},
-            {"beta2", o.beta2},        {"l2", o.l2},     {"averaging", name_of(o.averaging)}};
+  Json json{{"kind", name_of(o.kind)},          {"size", o.size},   {"sizes", name_of(o.sizes)},
+            {"momentum", o.momentum},           {"beta2", o.beta2}, {"l2", o.l2},
+            {"averaging", name_of(o.averaging)}};
   if (o.region) {
     if (const auto* ball = std::get_if<Ball>(&*o.region)) json["ball"] = ball->radius;
-    if (const auto* box = std::get_if<Box>(&*o.region)) json["box"] = std::vector<double>{box->lower, box->upper};
+    if (const auto* box = std::get_if<Box>(&*o.region))
+      json["box"] = std::vector<double>{box->lower, box->upper};
   }
   return json;
 }
@@ -55,14 +57,18 @@ Json of(const Training& t) {
             {"relation", std::string(name(t.relation))},
             {"seed", static_cast<std::int64_t>(t.seed)}};
   if (const auto* poisson = std::get_if<PoissonSampling>(&t.sampling)) json["rate"] = poisson->rate;
-  if (const auto* fixed = std::get_if<FixedSizeSampling>(&t.sampling)) json["fixed"] = std::vector<std::int64_t>{fixed->batch, fixed->population};
-  if (const auto& adaptive = t.clipping.adaptive) json["adaptive"] = std::vector<double>{adaptive->quantile, adaptive->rate, adaptive->noise};
+  if (const auto* fixed = std::get_if<FixedSizeSampling>(&t.sampling))
+    json["fixed"] = std::vector<std::int64_t>{fixed->batch, fixed->population};
+  if (const auto& adaptive = t.clipping.adaptive)
+    json["adaptive"] = std::vector<double>{adaptive->quantile, adaptive->rate, adaptive->noise};
   return json;
 }
 
 Training training_in(const Json& json) {
   Training t{.steps = json.at("steps"),
-             .clipping = {.kind = parse_clipping(json.at("clipping").text()), .norm = json.at("norm"), .stability = json.at("stability")},
+             .clipping = {.kind = parse_clipping(json.at("clipping").text()),
+                          .norm = json.at("norm"),
+                          .stability = json.at("stability")},
              .noise = json.at("noise"),
              .batch = json.at("batch"),
              .optimiser = optimiser_in(json.at("optimiser")),
@@ -75,7 +81,8 @@ Training training_in(const Json& json) {
   }
   if (json.contains("adaptive")) {
     const auto numbers = json.at("adaptive").get<std::vector<double>>();
-    t.clipping.adaptive = AdaptiveClipping{.quantile = numbers.at(0), .rate = numbers.at(1), .noise = numbers.at(2)};
+    t.clipping.adaptive =
+        AdaptiveClipping{.quantile = numbers.at(0), .rate = numbers.at(1), .noise = numbers.at(2)};
   }
   return t;
 }
@@ -105,7 +112,9 @@ std::string share_text(Together& together, const std::string& text) {
   return {bytes.begin(), bytes.end()};
 }
 
-std::array<std::vector<double>*, 4> arrays_of(Iterate& iterate) { return {&iterate.parameters, &iterate.mean, &iterate.first, &iterate.second}; }
+std::array<std::vector<double>*, 4> arrays_of(Iterate& iterate) {
+  return {&iterate.parameters, &iterate.mean, &iterate.first, &iterate.second};
+}
 
 // The arrays must have their sizes on all ranks.
 void share_iterate(Together& together, Iterate& iterate) {
@@ -120,8 +129,12 @@ void share_iterate(Together& together, Iterate& iterate) {
 class RowBlocks {
  public:
   RowBlocks(std::size_t rows, std::size_t width)
-      : rows_(rows), width_(width + 2), at_once_(std::max<std::size_t>(1, (std::size_t{1} << 21U) / width_)) {}
-  [[nodiscard]] std::size_t size(std::size_t from) const { return std::min(at_once_, rows_ - from); }
+      : rows_(rows),
+        width_(width + 2),
+        at_once_(std::max<std::size_t>(1, (std::size_t{1} << 21U) / width_)) {}
+  [[nodiscard]] std::size_t size(std::size_t from) const {
+    return std::min(at_once_, rows_ - from);
+  }
   [[nodiscard]] std::size_t width() const { return width_; }
 
  private:
@@ -149,7 +162,8 @@ Examples receive_shard(Together& together, const Json& about) {
   const auto rows = static_cast<std::size_t>(about.at("rows").get<std::int64_t>());
   const auto width = static_cast<std::size_t>(about.at("width").get<std::int64_t>());
   const bool has_units = about.at("units_have_rows");
-  const Shard shard = shard_of(static_cast<std::size_t>(about.at("units").get<std::int64_t>()), together.rank(), together.size());
+  const Shard shard = shard_of(static_cast<std::size_t>(about.at("units").get<std::int64_t>()),
+                               together.rank(), together.size());
   const RowBlocks blocks(rows, width);
   Examples::Builder builder(width, about.at("memory").get<std::int64_t>());
   if (has_units) builder.keep_units();
@@ -157,7 +171,8 @@ Examples receive_shard(Together& together, const Json& about) {
   for (std::size_t from = 0; from < rows; from += blocks.size(from)) {
     std::vector<std::int16_t> block(blocks.size(from) * blocks.width());
     share_bytes(together, block);
-    for (const std::int16_t* row = block.data(); row != block.data() + block.size(); row += blocks.width()) {
+    for (const std::int16_t* row = block.data(); row != block.data() + block.size();
+         row += blocks.width()) {
       const bool is_own = unit >= shard.first && unit < shard.end;
       if (is_own) std::copy(row + 2, row + blocks.width(), builder.add(row[0]).begin());
       if (row[1] != 0) {
@@ -173,18 +188,21 @@ Examples receive_shard(Together& together, const Json& about) {
 struct WorkerTraining {
   WorkerTraining(Together& together, const Json& about)
       : examples(receive_shard(together, about)),
-        shard(shard_of(static_cast<std::size_t>(about.at("units").get<std::int64_t>()), together.rank(), together.size())) {
+        shard(shard_of(static_cast<std::size_t>(about.at("units").get<std::int64_t>()),
+                       together.rank(), together.size())) {
     std::optional<Iterate> from;
     if (about.contains("step")) {
       from.emplace();
       from->step = about.at("step");
       const auto sizes = about.at("sizes").get<std::vector<std::int64_t>>();
-      for (std::size_t i = 0; i < sizes.size(); ++i) arrays_of(*from)[i]->resize(static_cast<std::size_t>(sizes[i]));
+      for (std::size_t i = 0; i < sizes.size(); ++i)
+        arrays_of(*from)[i]->resize(static_cast<std::size_t>(sizes[i]));
       share_iterate(together, *from);
     }
-    trainer.emplace(
-        model_of(about.at("model").text()), examples, training_in(about.at("training")),
-        Resources{.threads = static_cast<int>(about.at("threads").get<std::int64_t>()), .together = &together, .first_block = shard.first_block()});
+    trainer.emplace(model_of(about.at("model").text()), examples, training_in(about.at("training")),
+                    Resources{.threads = static_cast<int>(about.at("threads").get<std::int64_t>()),
+                              .together = &together,
+                              .first_block = shard.first_block()});
     if (from) trainer->resume(*from);
   }
   Examples examples;
@@ -194,7 +212,8 @@ struct WorkerTraining {
 
 }  // namespace
 
-std::unique_ptr<Trainer> Ranks::start(const std::shared_ptr<const Model>& model, const Examples& examples, const Training& training,
+std::unique_ptr<Trainer> Ranks::start(const std::shared_ptr<const Model>& model,
+                                      const Examples& examples, const Training& training,
                                       const Iterate* from, int threads, std::int64_t memory) {
   Json about{{"model", model->description()},
              {"training", of(training)},
@@ -209,11 +228,14 @@ std::unique_ptr<Trainer> Ranks::start(const std::shared_ptr<const Model>& model,
     iterate = *from;
     about["step"] = iterate->step;
     std::vector<std::int64_t> sizes;
-    for (const std::vector<double>* array : arrays_of(*iterate)) sizes.push_back(static_cast<std::int64_t>(array->size()));
+    for (const std::vector<double>* array : arrays_of(*iterate))
+      sizes.push_back(static_cast<std::int64_t>(array->size()));
     about["sizes"] = sizes;
   }
   // Refuse settings that the JSON does not carry: other ranks would train with different ones.
-  if (training_in(Json::parse(about.dump()).at("training")) != training) throw InvalidValue("this training has settings that cannot be sent to other ranks: train it in one process");
+  if (training_in(Json::parse(about.dump()).at("training")) != training)
+    throw InvalidValue(
+        "this training has settings that cannot be sent to other ranks: train it in one process");
   waiting_ = false;
   share_command(together_, RankCommand::train);
   (void)share_text(together_, about.dump());
@@ -221,7 +243,8 @@ std::unique_ptr<Trainer> Ranks::start(const std::shared_ptr<const Model>& model,
   if (iterate) share_iterate(together_, *iterate);
   const Shard shard = shard_of(examples.units(), 0, together_.size());
   shard_ = examples.part(shard.first, shard.end);
-  auto own = std::make_unique<Trainer>(model, *shard_, training, Resources{.threads = threads, .together = &together_});
+  auto own = std::make_unique<Trainer>(model, *shard_, training,
+                                       Resources{.threads = threads, .together = &together_});
   waiting_ = true;
   return own;
 }
@@ -250,7 +273,9 @@ void run_worker_rank(Together& together) {
         break;
       case RankCommand::step: training.value().trainer->step(); break;
       case RankCommand::finish: training.reset(); break;
-      default: throw InvalidValue("unknown command from rank 0: all ranks must run the same version of sotto");
+      default:
+        throw InvalidValue(
+            "unknown command from rank 0: all ranks must run the same version of sotto");
     }
   }
 }

@@ -5,13 +5,13 @@
 #include <chrono>
 #include <cmath>
 
+#include "learning/api/describe.hpp"
+#include "numerics/api/normal.hpp"
 #include "sotto/accounting/over_steps.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
-#include "learning/api/describe.hpp"
 #include "sotto/learning/sufficient_statistics.hpp"
 #include "sotto/mechanisms/additive.hpp"
-#include "numerics/api/normal.hpp"
 #include "sotto/plan/text.hpp"
 #include "sotto/random/uniform.hpp"
 #include "study/design/train_model.hpp"
@@ -29,25 +29,38 @@ void add_rows(const Examples& from, std::size_t unit, Examples::Builder& to) {
 
 std::string text_of(const Training& training, bool never_clipped) {
   const auto* sampled = std::get_if<PoissonSampling>(&training.sampling);
-  std::string text = std::to_string(training.steps) + " steps of " + name_of(training.optimiser.kind) + " on " +
-                     (sampled != nullptr ? "samples of " + shortest(training.batch) + " units, about" : "all units");
-  text += never_clipped ? "; no gradient can be longer than " + shortest(training.clipping.norm) + ", so none is clipped"
-                        : "; gradients clipped to " + shortest(training.clipping.norm) + ", " + name_of(training.clipping.kind);
+  std::string text =
+      std::to_string(training.steps) + " steps of " + name_of(training.optimiser.kind) + " on " +
+      (sampled != nullptr ? "samples of " + shortest(training.batch) + " units, about"
+                          : "all units");
+  text += never_clipped ? "; no gradient can be longer than " + shortest(training.clipping.norm) +
+                              ", so none is clipped"
+                        : "; gradients clipped to " + shortest(training.clipping.norm) + ", " +
+                              name_of(training.clipping.kind);
   return text;
 }
 
-std::string strength(const ConvexProblem& problem) { return "the sum of losses with a penalty of " + shortest(problem.strength) + " |θ|²/2"; }
+std::string strength(const ConvexProblem& problem) {
+  return "the sum of losses with a penalty of " + shortest(problem.strength) + " |θ|²/2";
+}
 
 struct MethodText {
   bool never_clipped;
-  std::string operator()(const Training& training) const { return text_of(training, never_clipped); }
-  std::string operator()(const SufficientStatistics&) const { return "its moments, under noise once"; }
-  std::string operator()(const OutputPerturbation& p) const { return "noise on the minimum of " + strength(p.problem); }
+  std::string operator()(const Training& training) const {
+    return text_of(training, never_clipped);
+  }
+  std::string operator()(const SufficientStatistics&) const {
+    return "its moments, under noise once";
+  }
+  std::string operator()(const OutputPerturbation& p) const {
+    return "noise on the minimum of " + strength(p.problem);
+  }
   std::string operator()(const ObjectivePerturbation& p) const {
     return "the minimum, under a little noise, of " + strength(p.problem) + " and of a random line";
   }
   std::string operator()(const IndividualTraining& individual) const {
-    return text_of(individual.training, never_clipped) + "; each unit pays for its own gradients, and is left out when its own budget is spent";
+    return text_of(individual.training, never_clipped) +
+           "; each unit pays for its own gradients, and is left out when its own budget is spent";
   }
 };
 
@@ -71,8 +84,9 @@ constexpr std::size_t public_points = 30;
 class TrainingMonitor {
  public:
   using ProgressCallback = std::function<bool(const std::string&, double)>;
-  TrainingMonitor(const TrainDesign& design, const Training& training, const std::shared_ptr<const Model>& model, const TrainTestSplit& split, const RunOptions& options,
-           const ProgressCallback& on_progress)
+  TrainingMonitor(const TrainDesign& design, const Training& training,
+                  const std::shared_ptr<const Model>& model, const TrainTestSplit& split,
+                  const RunOptions& options, const ProgressCallback& on_progress)
       : design_(design),
         training_(training),
         model_(model),
@@ -82,18 +96,24 @@ class TrainingMonitor {
         counts_(step_counts(training.steps, public_points, Spacing::even)) {}
 
   void start_at(std::int64_t step) { first_ = step; }
-  void measure(const Iterate& iterate, const std::vector<double>& parameters, std::vector<PublicPoint>& points) const {
-    if (!split_.on_public || !std::binary_search(counts_.begin(), counts_.end(), iterate.step)) return;
-    points.push_back(measured_on(*model_, *split_.on_public, design_.query.target, parameters, iterate.step, options_.threads));
+  void measure(const Iterate& iterate, const std::vector<double>& parameters,
+               std::vector<PublicPoint>& points) const {
+    if (!split_.on_public || !std::binary_search(counts_.begin(), counts_.end(), iterate.step))
+      return;
+    points.push_back(measured_on(*model_, *split_.on_public, design_.query.target, parameters,
+                                 iterate.step, options_.threads));
   }
   // Reports progress after `step`; returns false to stop.
   bool report(std::int64_t step) {
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+    const double seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
     // Computed from the declared batch size: the number of rows is secret.
-    const auto rate = static_cast<std::int64_t>(training_.batch * static_cast<double>(step - first_) / std::max(seconds, 1e-9));
-    return on_progress_("step " + std::to_string(step) + " of " + std::to_string(training_.steps) + spent(step) + ", " + std::to_string(rate) +
-                     (split_.train.one_row_a_unit() ? " rows/s" : " units/s"),
-                 static_cast<double>(step) / static_cast<double>(training_.steps));
+    const auto rate = static_cast<std::int64_t>(
+        training_.batch * static_cast<double>(step - first_) / std::max(seconds, 1e-9));
+    return on_progress_("step " + std::to_string(step) + " of " + std::to_string(training_.steps) +
+                            spent(step) + ", " + std::to_string(rate) +
+                            (split_.train.one_row_a_unit() ? " rows/s" : " units/s"),
+                        static_cast<double>(step) / static_cast<double>(training_.steps));
   }
 
  private:
@@ -106,10 +126,13 @@ class TrainingMonitor {
       known_ = count;
       try {
         const Plan uniform = plan_of(training_);
-        double cost =
-            epsilon(training_.steps == 1 ? uniform : after_steps(uniform, count), *options_.epsilon_at, {.relation = training_.relation}).value.upper;
+        double cost = epsilon(training_.steps == 1 ? uniform : after_steps(uniform, count),
+                              *options_.epsilon_at, {.relation = training_.relation})
+                          .value.upper;
         if (const auto* individual = std::get_if<IndividualTraining>(&design_.how)) {
-          cost = std::min(cost, epsilon(plan_of(*individual), *options_.epsilon_at, {.relation = training_.relation}).value.upper);
+          cost = std::min(cost, epsilon(plan_of(*individual), *options_.epsilon_at,
+                                        {.relation = training_.relation})
+                                    .value.upper);
         }
         spent_ = ", ε ≤ " + rounded(cost, 3, Side::upper) + " so far";
       } catch (const OutsideConditions&) {
@@ -136,13 +159,17 @@ class TrainingMonitor {
   throw LedgerError("stopped at step " + std::to_string(step) + " of " + std::to_string(steps));
 }
 
-void learn_by(const Training& training, const std::shared_ptr<const Model>& model, const TrainTestSplit& split, const std::optional<Iterate>& from,
-              const RunOptions& options, const std::function<void(const Iterate&)>& keep, TrainingMonitor& monitor, TrainedModel& result,
-              std::vector<PublicPoint>& points) {
+void learn_by(const Training& training, const std::shared_ptr<const Model>& model,
+              const TrainTestSplit& split, const std::optional<Iterate>& from,
+              const RunOptions& options, const std::function<void(const Iterate&)>& keep,
+              TrainingMonitor& monitor, TrainedModel& result, std::vector<PublicPoint>& points) {
   using Clock = std::chrono::steady_clock;
   const std::unique_ptr<Trainer> owner =
-      options.ranks != nullptr ? options.ranks->start(model, split.train, training, from ? &*from : nullptr, options.threads, options.memory)
-                              : std::make_unique<Trainer>(model, split.train, training, Resources{.threads = options.threads});
+      options.ranks != nullptr
+          ? options.ranks->start(model, split.train, training, from ? &*from : nullptr,
+                                 options.threads, options.memory)
+          : std::make_unique<Trainer>(model, split.train, training,
+                                      Resources{.threads = options.threads});
   Trainer& trainer = *owner;
   if (from) trainer.resume(*from);
   monitor.start_at(trainer.iterate().step);
@@ -168,37 +195,45 @@ void learn_by(const Training& training, const std::shared_ptr<const Model>& mode
 
 // Individual budgets are not in checkpoints. A stopped training starts over, which is private
 // because no step of it was released.
-void learn_by(const IndividualTraining& individual, const std::shared_ptr<const Model>& model, const TrainTestSplit& split, const RunOptions& options,
-              TrainingMonitor& monitor, TrainedModel& result, std::vector<PublicPoint>& points) {
+void learn_by(const IndividualTraining& individual, const std::shared_ptr<const Model>& model,
+              const TrainTestSplit& split, const RunOptions& options, TrainingMonitor& monitor,
+              TrainedModel& result, std::vector<PublicPoint>& points) {
   const Training& training = individual.training;
-  const Iterate iterate = train_individually(model, split.train, individual, options.threads, [&](const Iterate& at) {
-    monitor.measure(at, learned(at, training.optimiser), points);
-    return monitor.report(at.step);
-  });
+  const Iterate iterate =
+      train_individually(model, split.train, individual, options.threads, [&](const Iterate& at) {
+        monitor.measure(at, learned(at, training.optimiser), points);
+        return monitor.report(at.step);
+      });
   if (iterate.step < training.steps) throw_stopped(iterate.step, training.steps);
   result.parameters = learned(iterate, training.optimiser);
 }
 
 // Returns intervals for the minimum without noise: each parameter has independent Gaussian noise of
 // a known deviation.
-std::vector<Bound> intervals_of(const OutputPerturbation& perturbation, const std::vector<double>& parameters, double confidence) {
-  const double reach = -normal_quantile((1 - confidence) / 2, Side::lower) * perturbation.noise * sensitivity_of(perturbation) * (1 + 0x1p-40);
+std::vector<Bound> intervals_of(const OutputPerturbation& perturbation,
+                                const std::vector<double>& parameters, double confidence) {
+  const double reach = -normal_quantile((1 - confidence) / 2, Side::lower) * perturbation.noise *
+                       sensitivity_of(perturbation) * (1 + 0x1p-40);
   std::vector<Bound> intervals;
-  for (const double parameter : parameters) intervals.push_back({parameter - reach, parameter + reach});
+  for (const double parameter : parameters)
+    intervals.push_back({parameter - reach, parameter + reach});
   return intervals;
 }
 
 // Trains one model, from a checkpoint's iterate if there is one, and tests it. `keep` writes a
 // checkpoint; it is called before a step's result leaves the process.
-TrainedModel train_model(const Study& study, const TrainDesign& design, const TrainTestSplit& split, const std::optional<Iterate>& from, const RunOptions& options,
-                     const std::function<void(const Iterate&)>& keep, const std::function<bool(const std::string&, double)>& on_progress) {
+TrainedModel train_model(const Study& study, const TrainDesign& design, const TrainTestSplit& split,
+                         const std::optional<Iterate>& from, const RunOptions& options,
+                         const std::function<void(const Iterate&)>& keep,
+                         const std::function<bool(const std::string&, double)>& on_progress) {
   const std::shared_ptr<const Model> model = model_of(design.model);
   TrainedModel result = blank_model(study, design);
   std::vector<PublicPoint> points;
   if (const auto* statistics = std::get_if<SufficientStatistics>(&design.how)) {
     const LinearFit line = fit(release(split.train, *statistics), study.confidence);
     result.parameters = line.parameters;
-    for (const Coefficient& coefficient : line.coefficients) result.intervals.push_back(coefficient.of_rows);
+    for (const Coefficient& coefficient : line.coefficients)
+      result.intervals.push_back(coefficient.of_rows);
   } else if (const auto* output = std::get_if<OutputPerturbation>(&design.how)) {
     result.parameters = learn(split.train, *output);
     result.intervals = intervals_of(*output, result.parameters, study.confidence);
@@ -212,14 +247,17 @@ TrainedModel train_model(const Study& study, const TrainDesign& design, const Tr
     TrainingMonitor monitor(design, training, model, split, options, on_progress);
     learn_by(training, model, split, from, options, keep, monitor, result, points);
   }
-  if (split.on_public && points.empty()) {  // a method without steps, or a checkpoint after the last step
+  if (split.on_public &&
+      points.empty()) {  // a method without steps, or a checkpoint after the last step
     const auto* training = std::get_if<Training>(&design.how);
     const std::int64_t step = training != nullptr ? training->steps : 1;
-    points.push_back(measured_on(*model, *split.on_public, design.query.target, result.parameters, step, options.threads));
+    points.push_back(measured_on(*model, *split.on_public, design.query.target, result.parameters,
+                                 step, options.threads));
   }
   add_evaluation(result, study, design, split.on_public, std::move(points));
   if (design.test_event && design.loss.is_of_classes()) {
-    add_private_test(result, design, right_and_wrong(*model, split.test, result.parameters), study.confidence);
+    add_private_test(result, design, right_and_wrong(*model, split.test, result.parameters),
+                     study.confidence);
   }
   return result;
 }
@@ -229,21 +267,22 @@ TrainedModel train_model(const Study& study, const TrainDesign& design, const Tr
 TrainedModel blank_model(const Study& study, const TrainDesign& design) {
   const TrainingRequest& ask = study.trainings[design.ask];
   TrainedModel result{ask.name,
-                     model_of(design.model)->description(),
-                     ask.target,
-                     columns_read(study, design.query),
-                     design.query.features,
-                     design.query.target,
-                     {},
-                     {},
-                     print(design.event),
-                     std::visit(MethodText{design.never_clipped}, design.how)};
+                      model_of(design.model)->description(),
+                      ask.target,
+                      columns_read(study, design.query),
+                      design.query.features,
+                      design.query.target,
+                      {},
+                      {},
+                      print(design.event),
+                      std::visit(MethodText{design.never_clipped}, design.how)};
   result.image = design.query.image;
   result.limit = limit_of(study, ask);
   return result;
 }
 
-std::vector<double> right_and_wrong(const Model& model, const Examples& test, std::span<const double> parameters) {
+std::vector<double> right_and_wrong(const Model& model, const Examples& test,
+                                    std::span<const double> parameters) {
   const auto prepared = model.prepare(parameters);
   std::vector<double> z(model.outputs());
   std::vector<double> counts{0, 0};
@@ -260,31 +299,36 @@ std::vector<double> right_and_wrong(const Model& model, const Examples& test, st
   return counts;
 }
 
-void add_private_test(TrainedModel& result, const TrainDesign& design, const std::vector<double>& counts, double confidence) {
+void add_private_test(TrainedModel& result, const TrainDesign& design,
+                      const std::vector<double>& counts, double confidence) {
   const Additive noise(design.test_event.value());
   add_accuracy(result, noise.release(counts), noise.scale(), confidence);
 }
 
-void add_accuracy(TrainedModel& result, const std::vector<double>& noisy, double noise, double confidence) {
+void add_accuracy(TrainedModel& result, const std::vector<double>& noisy, double noise,
+                  double confidence) {
   const double all = std::max(1.0, noisy[0] + noisy[1]);
   const double share = std::clamp(noisy[0] / all, 0.0, 1.0);
-  const double chance = share * (1 - share) / all + noise * noise * ((1 - share) * (1 - share) + share * share) / (all * all);
+  const double chance = share * (1 - share) / all +
+                        noise * noise * ((1 - share) * (1 - share) + share * share) / (all * all);
   const double reach = -normal_quantile((1 - confidence) / 2, Side::lower) * std::sqrt(chance);
   result.accuracy = share;
   result.accuracy_low = std::max(0.0, share - reach);
   result.accuracy_high = std::min(1.0, share + reach);
 }
 
-void add_evaluation(TrainedModel& result, const Study& study, const TrainDesign& design, const std::optional<Examples>& on_public,
-                    std::vector<PublicPoint> points) {
+void add_evaluation(TrainedModel& result, const Study& study, const TrainDesign& design,
+                    const std::optional<Examples>& on_public, std::vector<PublicPoint> points) {
   if (!on_public) return;
   const DataFile& data = *public_data_of(study, study.trainings[design.ask], design.query);
   result.evaluation =
-      PublicEvaluation{data.name, data.version, static_cast<std::int64_t>(on_public->rows()), design.loss.is_of_classes(), std::move(points)};
+      PublicEvaluation{data.name, data.version, static_cast<std::int64_t>(on_public->rows()),
+                       design.loss.is_of_classes(), std::move(points)};
 }
 
-TrainTestSplit read_split(Engine& engine, const Study& study, const TrainDesign& design, std::size_t index, const Secret& secret, std::int64_t memory,
-                 const Progress& progress) {
+TrainTestSplit read_split(Engine& engine, const Study& study, const TrainDesign& design,
+                          std::size_t index, const Secret& secret, std::int64_t memory,
+                          const Progress& progress) {
   Stream stream(secret);
   stream.start(index, 0);
   BoundingKey key{};
@@ -292,11 +336,13 @@ TrainTestSplit read_split(Engine& engine, const Study& study, const TrainDesign&
   stream.start(index, 1);
   Limits limits;
   limits.memory = memory;
-  const Examples all = read_examples(engine, stored_columns(study), design.query, key, limits, progress);
+  const Examples all =
+      read_examples(engine, stored_columns(study), design.query, key, limits, progress);
   return train_test_split(design.test, all, std::move(stream), memory);
 }
 
-TrainTestSplit train_test_split(double test_share, const Examples& all, Stream stream, std::int64_t memory) {
+TrainTestSplit train_test_split(double test_share, const Examples& all, Stream stream,
+                                std::int64_t memory) {
   if (test_share == 0) return {all, all};
   Examples::Builder train(all.width(), memory);
   Examples::Builder test(all.width(), memory);
@@ -309,15 +355,18 @@ TrainTestSplit train_test_split(double test_share, const Examples& all, Stream s
   return {std::move(train).build(), std::move(test).build()};
 }
 
-Trainings::Trainings(const Study& study, const Design& design, Engine& engine, Ledger& ledger, const std::string& request, const RunOptions& options,
-                     const std::vector<std::optional<Examples>>& on_public, const Watcher& on_progress)
+Trainings::Trainings(const Study& study, const Design& design, Engine& engine, Ledger& ledger,
+                     const std::string& request, const RunOptions& options,
+                     const std::vector<std::optional<Examples>>& on_public,
+                     const Watcher& on_progress)
     : study_(study),
       design_(design),
       engine_(engine),
       options_(options),
       on_public_(on_public),
       on_progress_(on_progress),
-      file_(ledger, design.trainings.empty() ? std::filesystem::path() : options.checkpoints, request) {
+      file_(ledger, design.trainings.empty() ? std::filesystem::path() : options.checkpoints,
+            request) {
   if (design.trainings.empty()) return;
   if (const auto text = file_.read()) {
     Checkpoint checkpoint = checkpoint_in(*text);
@@ -335,22 +384,30 @@ bool Trainings::report(std::size_t part, const std::string& what, double share) 
   const std::size_t count = design_.trainings.size();
   const std::string& name = study_.trainings[design_.trainings[part % count].ask].name;
   const auto done = static_cast<double>(design_.measurements.size() + part) + share;
-  return !on_progress_ || on_progress_(name + ": " + what, done / static_cast<double>(design_.measurements.size() + 2 * count));
+  return !on_progress_ ||
+         on_progress_(name + ": " + what,
+                      done / static_cast<double>(design_.measurements.size() + 2 * count));
 }
 
 TrainTestSplit Trainings::examples_of(std::size_t i) {
-  return read_split(engine_, study_, design_.trainings[i], i, *secret_, options_.memory, [&](double share) { return report(i, "reading", share); });
+  return read_split(engine_, study_, design_.trainings[i], i, *secret_, options_.memory,
+                    [&](double share) { return report(i, "reading", share); });
 }
 
 void Trainings::read() {
-  for (std::size_t i = resumed_ ? resumed_->models.size() : 0; i < design_.trainings.size(); ++i) examples_.push_back(examples_of(i));
+  for (std::size_t i = resumed_ ? resumed_->models.size() : 0; i < design_.trainings.size(); ++i)
+    examples_.push_back(examples_of(i));
 }
 
-std::string Trainings::first_checkpoint(const Release& release) { return file_.prepare(to_text({.release = release, .secret = *secret_})); }
+std::string Trainings::first_checkpoint(const Release& release) {
+  return file_.prepare(to_text({.release = release, .secret = *secret_}));
+}
 
 void Trainings::keep(const Release& release, const Iterate* iterate) {
   if (!secret_) return;
-  file_.write(to_text({.release = release, .iterate = iterate == nullptr ? std::nullopt : std::optional(*iterate), .secret = *secret_}));
+  file_.write(to_text({.release = release,
+                       .iterate = iterate == nullptr ? std::nullopt : std::optional(*iterate),
+                       .secret = *secret_}));
 }
 
 void Trainings::train(Release& release) {
@@ -359,9 +416,12 @@ void Trainings::train(Release& release) {
     const std::size_t i = release.models.size();
     TrainTestSplit split = std::move(examples_.at(examples_.size() - (count - i)));
     split.on_public = on_public_[i];
-    const auto on_step = [&](const std::string& what, double share) { return report(count + i, what, share); };
+    const auto on_step = [&](const std::string& what, double share) {
+      return report(count + i, what, share);
+    };
     release.models.push_back(train_model(
-        study_, design_.trainings[i], split, iterate_, options_, [&](const Iterate& iterate) { keep(release, &iterate); }, on_step));
+        study_, design_.trainings[i], split, iterate_, options_,
+        [&](const Iterate& iterate) { keep(release, &iterate); }, on_step));
     iterate_.reset();
     // Also after the last model: only the process that marked the final checkpoint stores the
     // answer, so two processes cannot complete one training with different noise.

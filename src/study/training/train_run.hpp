@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "study/training/checkpoint.hpp"
-#include "study/training/evaluate.hpp"
+#include "ledger/api/checkpoint.hpp"
 #include "sotto/data/engine.hpp"
 #include "sotto/learning/model.hpp"
-#include "ledger/api/checkpoint.hpp"
 #include "study/api/run.hpp"
+#include "study/training/checkpoint.hpp"
+#include "study/training/evaluate.hpp"
 
 namespace sotto::study_detail {
 
@@ -19,37 +19,44 @@ namespace sotto::study_detail {
 /// are read before any noise is drawn.
 struct TrainTestSplit {
   Examples train, test;
-  std::optional<Examples> on_public = std::nullopt;  ///< public rows on which the model is measured during training
+  std::optional<Examples> on_public =
+      std::nullopt;  ///< public rows on which the model is measured during training
 };
 /// Splits examples. Whether a unit is in the test depends on the stream and on its position only;
 /// reading equal rows with an equal key gives equal positions, so a resumed run gets an equal
 /// split.
-TrainTestSplit train_test_split(double test_share, const Examples& all, Stream stream, std::int64_t memory);
+TrainTestSplit train_test_split(double test_share, const Examples& all, Stream stream,
+                                std::int64_t memory);
 
 /// Reads and splits the examples of a training. The secret decides which rows of a unit are read
 /// and which units are in the test.
-TrainTestSplit read_split(Engine& engine, const Study& study, const TrainDesign& design, std::size_t index, const Secret& secret, std::int64_t memory,
-                 const Progress& progress);
+TrainTestSplit read_split(Engine& engine, const Study& study, const TrainDesign& design,
+                          std::size_t index, const Secret& secret, std::int64_t memory,
+                          const Progress& progress);
 /// Returns a model with all released fields set except those that depend on the training.
 TrainedModel blank_model(const Study& study, const TrainDesign& design);
 /// Returns the number of rows that the model predicts right, and the number that it predicts wrong.
 /// Both are secret.
-std::vector<double> right_and_wrong(const Model& model, const Examples& test, std::span<const double> parameters);
+std::vector<double> right_and_wrong(const Model& model, const Examples& test,
+                                    std::span<const double> parameters);
 /// Adds the accuracy in a private test, from right_and_wrong with the noise of the design's test
 /// event.
-void add_private_test(TrainedModel& model, const TrainDesign& design, const std::vector<double>& counts, double confidence);
+void add_private_test(TrainedModel& model, const TrainDesign& design,
+                      const std::vector<double>& counts, double confidence);
 /// Sets the accuracy from the noisy numbers of right and wrong predictions, with an interval that
 /// accounts for the noise and for the random choice of test units.
-void add_accuracy(TrainedModel& model, const std::vector<double>& noisy, double noise, double confidence);
+void add_accuracy(TrainedModel& model, const std::vector<double>& noisy, double noise,
+                  double confidence);
 /// Sets the evaluation on public rows, if the training names some.
-void add_evaluation(TrainedModel& model, const Study& study, const TrainDesign& design, const std::optional<Examples>& on_public,
-                    std::vector<PublicPoint> points);
+void add_evaluation(TrainedModel& model, const Study& study, const TrainDesign& design,
+                    const std::optional<Examples>& on_public, std::vector<PublicPoint> points);
 
 /// Trainings runs the trainings of one run: it reads all examples first, then trains model after
 /// model. A checkpoint marks progress, so that a resumed run never repeats a step with fresh noise.
 class Trainings {
  public:
-  Trainings(const Study& study, const Design& design, Engine& engine, Ledger& ledger, const std::string& request, const RunOptions& options,
+  Trainings(const Study& study, const Design& design, Engine& engine, Ledger& ledger,
+            const std::string& request, const RunOptions& options,
             const std::vector<std::optional<Examples>>& on_public, const Watcher& on_progress);
 
   /// Returns the release in the checkpoint from which this run continues; empty for a new run.
@@ -76,8 +83,8 @@ class Trainings {
   CheckpointFile file_;
   std::optional<Secret> secret_;  // absent without trainings
   std::optional<Release> resumed_;
-  std::optional<Iterate> iterate_;  // of the first incomplete model
-  std::vector<TrainTestSplit> examples_;     // of the incomplete models, in order
+  std::optional<Iterate> iterate_;        // of the first incomplete model
+  std::vector<TrainTestSplit> examples_;  // of the incomplete models, in order
 };
 
 }  // namespace sotto::study_detail

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sotto/core/decimal.hpp"
 #include "learning/api/describe.hpp"
+#include "sotto/core/decimal.hpp"
 #include "sotto/learning/model.hpp"
 #include "study/files/value_text.hpp"
 
@@ -37,16 +37,23 @@ std::string unit_of(const TrainedModel& model, LossKind loss) {
 }
 
 // Returns by how much a column changes when its scaled feature changes by one.
-double column_units(const Scaled& scale) { return (scale.upper - scale.lower) / (scale.from_zero ? 1 : 2); }
+double column_units(const Scaled& scale) {
+  return (scale.upper - scale.lower) / (scale.from_zero ? 1 : 2);
+}
 
-std::optional<Bound> scaled_interval(const TrainedModel& model, std::size_t j, double factor, double offset) {
+std::optional<Bound> scaled_interval(const TrainedModel& model, std::size_t j, double factor,
+                                     double offset) {
   if (model.intervals.empty()) return std::nullopt;
-  return Bound{model.intervals[j].lower * factor + offset, model.intervals[j].upper * factor + offset};
+  return Bound{model.intervals[j].lower * factor + offset,
+               model.intervals[j].upper * factor + offset};
 }
 
 class Converter {
  public:
-  Converter(const TrainedModel& model, LossKind loss) : model_(model), output_(scale_of_output(model)) { table_.unit = unit_of(model, loss); }
+  Converter(const TrainedModel& model, LossKind loss)
+      : model_(model), output_(scale_of_output(model)) {
+    table_.unit = unit_of(model, loss);
+  }
 
   ModelWeights table() {
     // The intercept absorbs the weights of the reference levels.
@@ -66,10 +73,12 @@ class Converter {
         j += category.values.size();
       }
     }
-    table_.intercept = {"(intercept)", "", intercept * output_.factor + output_.offset, scaled_interval(model_, j, output_.factor, output_.offset),
-                        intercept};
+    table_.intercept = {"(intercept)", "", intercept * output_.factor + output_.offset,
+                        scaled_interval(model_, j, output_.factor, output_.offset), intercept};
     std::stable_sort(table_.weights.begin(), table_.weights.end(),
-                     [](const ModelWeight& a, const ModelWeight& b) { return std::abs(a.scaled) > std::abs(b.scaled); });
+                     [](const ModelWeight& a, const ModelWeight& b) {
+                       return std::abs(a.scaled) > std::abs(b.scaled);
+                     });
     return std::move(table_);
   }
 
@@ -80,15 +89,18 @@ class Converter {
 
   void add_number(const Feature& feature, const Scaled& scale, std::size_t j) {
     const double factor = output_.factor / column_units(scale);
-    table_.weights.push_back({feature.name, "", model_.parameters[j] * factor, scaled_interval(model_, j, factor, 0), model_.parameters[j]});
-    refer(feature.name, shortest(scale.from_zero ? scale.lower : scale.lower + (scale.upper - scale.lower) / 2));
+    table_.weights.push_back({feature.name, "", model_.parameters[j] * factor,
+                              scaled_interval(model_, j, factor, 0), model_.parameters[j]});
+    refer(feature.name,
+          shortest(scale.from_zero ? scale.lower : scale.lower + (scale.upper - scale.lower) / 2));
   }
 
   // Whether weights of levels are identified. Indicators of all levels sum to the intercept's
   // constant 1, unless a reference level has no indicator. A penalty identifies them too; then the
   // model has intervals.
   [[nodiscard]] bool is_identified(const Feature& feature, const OneOf& category) const {
-    return category.reference || feature.field.value.type() == Type::boolean || !model_.intervals.empty();
+    return category.reference || feature.field.value.type() == Type::boolean ||
+           !model_.intervals.empty();
   }
 
   void add_identified(const Feature& feature, const OneOf& category, std::size_t j) {
@@ -99,8 +111,9 @@ class Converter {
       reference = text_of(!std::get<bool>(category.values.front()));
     }
     for (const Value& value : category.values) {
-      table_.weights.push_back({feature.name + "=" + text_of(value), reference, model_.parameters[j] * output_.factor,
-                                scaled_interval(model_, j, output_.factor, 0), model_.parameters[j]});
+      table_.weights.push_back(
+          {feature.name + "=" + text_of(value), reference, model_.parameters[j] * output_.factor,
+           scaled_interval(model_, j, output_.factor, 0), model_.parameters[j]});
       ++j;
     }
     if (!reference.empty()) refer(feature.name, reference);
@@ -110,7 +123,8 @@ class Converter {
     const std::string reference = text_of(category.values.front());
     for (std::size_t k = 1; k < category.values.size(); ++k) {
       const double contrast = model_.parameters[j + k] - model_.parameters[j];
-      table_.weights.push_back({feature.name + "=" + text_of(category.values[k]), reference, contrast * output_.factor, std::nullopt, contrast});
+      table_.weights.push_back({feature.name + "=" + text_of(category.values[k]), reference,
+                                contrast * output_.factor, std::nullopt, contrast});
     }
     refer(feature.name, reference);
   }

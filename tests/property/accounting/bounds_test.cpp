@@ -49,7 +49,8 @@ RC_GTEST_PROP(Bounds, NoMethodGoesBelowTheLowerBound, ()) {
 // A bound below what is proved from below throws Contradiction; here what is exact is known in
 // another way.
 RC_GTEST_PROP(Bounds, EveryMethodIsAboveTheExactGaussian, ()) {
-  const Plan plan = *testing::count(1000) * gaussian(*magnitude(-1, 3)) + gaussian(*magnitude(-1, 3));
+  const Plan plan =
+      *testing::count(1000) * gaussian(*magnitude(-1, 3)) + gaussian(*magnitude(-1, 3));
   const double delta = any_delta();
   const double exact = epsilon(plan, Delta(delta), {.by = Method::gdp}).value.upper * (1 - 1e-12);
   for (const Comparison& row : compare(plan, Delta(delta))) {
@@ -60,7 +61,8 @@ RC_GTEST_PROP(Bounds, EveryMethodIsAboveTheExactGaussian, ()) {
 // The closed forms of the course material, wherever they are not refused.
 RC_GTEST_PROP(Bounds, NoClosedFormGoesBelowTheLowerBound, ()) {
   const bool gaussians = *rc::gen::arbitrary<bool>();
-  const Plan plan = gaussians ? *testing::count(1000) * gaussian(*magnitude(-1, 3)) : any_plan(2, 1);
+  const Plan plan =
+      gaussians ? *testing::count(1000) * gaussian(*magnitude(-1, 3)) : any_plan(2, 1);
   RC_LOG() << print(plan);
   const double delta = any_delta();
   for (const Method by : closed_form_methods) {
@@ -69,7 +71,8 @@ RC_GTEST_PROP(Bounds, NoClosedFormGoesBelowTheLowerBound, ()) {
       if (!answer) continue;
       RC_ASSERT(answer->value.lower <= answer->value.upper);
       const auto best = try_epsilon(plan, delta);
-      RC_ASSERT(!best || !std::isfinite(best->value.lower) || answer->value.upper >= best->value.lower);
+      RC_ASSERT(!best || !std::isfinite(best->value.lower) ||
+                answer->value.upper >= best->value.lower);
     } catch (const InvalidValue&) {
       RC_DISCARD("more than 2^53 steps");
     }
@@ -77,11 +80,13 @@ RC_GTEST_PROP(Bounds, NoClosedFormGoesBelowTheLowerBound, ()) {
 }
 
 RC_GTEST_PROP(Bounds, BasicCompositionOfFailuresIsAboveTheOptimum, ()) {
-  const Plan plan = *testing::count(50) * approx(*magnitude(-2, 0), *magnitude(-14, -3)) + approx(*magnitude(-2, 0), *magnitude(-14, -3));
+  const Plan plan = *testing::count(50) * approx(*magnitude(-2, 0), *magnitude(-14, -3)) +
+                    approx(*magnitude(-2, 0), *magnitude(-14, -3));
   RC_LOG() << print(plan);
   const double target_delta = *magnitude(-6, -1);
   const auto basic = try_epsilon(plan, target_delta, Method::basic);
-  RC_ASSERT(basic->value.upper >= epsilon(plan, Delta(target_delta), {.by = Method::pld}).value.lower);
+  RC_ASSERT(basic->value.upper >=
+            epsilon(plan, Delta(target_delta), {.by = Method::pld}).value.lower);
   const double at = *magnitude(-1, 1);
   const Bound failure = delta(plan, Epsilon(at), {.by = Method::basic}).value;
   RC_ASSERT(failure.upper >= delta(plan, Epsilon(at), {.by = Method::pld}).value.lower);
@@ -105,7 +110,9 @@ RC_GTEST_PROP(Bounds, AClosedFormIsBracketedToAPartIn10To12, ()) {
 // How far above the exact value a bracket may lie where pld has one; nothing for the closed
 // formulas.
 double width(const Answer& answer) {
-  return answer.value.lower > 0 && std::isfinite(answer.value.lower) ? answer.value.upper - answer.value.lower : 0;
+  return answer.value.lower > 0 && std::isfinite(answer.value.lower)
+             ? answer.value.upper - answer.value.lower
+             : 0;
 }
 
 RC_GTEST_PROP(Bounds, MoreDeltaNeverCostsMore, ()) {
@@ -127,7 +134,8 @@ RC_GTEST_PROP(Bounds, MoreNoiseNeverCostsMore, ()) {
   const double delta = *magnitude(-10, -2);
   const auto plan = [&](double s) { return steps * poisson(rate, gaussian(s)); };
   const Answer less = *try_epsilon(plan(sigma * 1.25), delta);
-  RC_ASSERT(less.value.upper <= try_epsilon(plan(sigma), delta)->value.upper * (1 + 1e-9) + width(less));
+  RC_ASSERT(less.value.upper <=
+            try_epsilon(plan(sigma), delta)->value.upper * (1 + 1e-9) + width(less));
 }
 
 RC_GTEST_PROP(Bounds, DeltaAtEpsilonIsInverseToEpsilonAtDelta, ()) {

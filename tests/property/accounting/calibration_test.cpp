@@ -14,7 +14,8 @@ long far_ones(long plans, std::uint64_t seed) {
   for (long n = 0; n < plans; ++n) {
     const bench::HoledPlan question = bench::holed_plan(draw);
     const bench::CalibrationGap gap = bench::calibration_gap(question);
-    const std::string words = question.plan + " at (" + std::to_string(question.epsilon) + ", " + std::to_string(question.delta) + ")";
+    const std::string words = question.plan + " at (" + std::to_string(question.epsilon) + ", " +
+                              std::to_string(question.delta) + ")";
     EXPECT_LE(gap.work, 4.1 * allowance_of({}).work) << words;
     EXPECT_TRUE(gap.refused || gap.epsilon <= question.epsilon) << words;
     if (gap.ratio > 1 + 1e-4) {

@@ -10,16 +10,16 @@
 #include <string>
 #include <vector>
 
+#include "accounting/api/relation.hpp"
+#include "core/api/work.hpp"
 #include "extreme_plans.hpp"
+#include "privacy/api/gaussian.hpp"
 #include "simple_attack.hpp"
 #include "sotto/accounting/account.hpp"
 #include "sotto/accounting/filter.hpp"
-#include "accounting/api/relation.hpp"
 #include "sotto/accounting/tradeoff.hpp"
 #include "sotto/core/errors.hpp"
-#include "core/api/work.hpp"
 #include "sotto/plan/text.hpp"
-#include "privacy/api/gaussian.hpp"
 
 namespace sotto {
 namespace {
@@ -51,7 +51,8 @@ std::optional<Bound> epsilon_bound(const Plan& plan, double delta) {
   std::optional<Bound> result;
   ask(plan, [&] {
     result = epsilon(plan, Delta(delta)).value;
-    EXPECT_TRUE(result->upper >= 0 && result->lower <= result->upper) << print(plan) << ": [" << result->lower << ", " << result->upper << "]";
+    EXPECT_TRUE(result->upper >= 0 && result->lower <= result->upper)
+        << print(plan) << ": [" << result->lower << ", " << result->upper << "]";
     EXPECT_GE(result->upper, attacked_epsilon(plan, delta)) << print(plan) << " at delta " << delta;
   });
   return result;
@@ -60,23 +61,29 @@ std::optional<Bound> epsilon_bound(const Plan& plan, double delta) {
 void check_delta(const Plan& plan, double epsilon) {
   ask(plan, [&] {
     const double upper = delta(plan, Epsilon(epsilon)).value.upper;
-    EXPECT_TRUE(upper >= attacked_delta(plan, epsilon) && upper <= 1) << print(plan) << " at epsilon " << epsilon << ": " << upper;
+    EXPECT_TRUE(upper >= attacked_delta(plan, epsilon) && upper <= 1)
+        << print(plan) << " at epsilon " << epsilon << ": " << upper;
   });
 }
 
 void check_divergence(const Plan& plan, double order) {
-  ask(plan, [&] { EXPECT_GE(divergence(plan, Order(order)).value.upper, attacked_divergence(plan, order)) << print(plan) << " of order " << order; });
+  ask(plan, [&] {
+    EXPECT_GE(divergence(plan, Order(order)).value.upper, attacked_divergence(plan, order))
+        << print(plan) << " of order " << order;
+  });
 }
 
 void check_tradeoff(const Plan& plan) {
-  ask(plan, [&] { EXPECT_GE(Tradeoff(plan).advantage().upper, attacked_delta(plan, 0)) << print(plan); });
+  ask(plan,
+      [&] { EXPECT_GE(Tradeoff(plan).advantage().upper, attacked_delta(plan, 0)) << print(plan); });
 }
 
 void check_methods(const Plan& plan) {
   ask(plan, [&] {
     for (const Comparison& row : compare(plan, Delta(1e-5))) {
       if (!row.answer) continue;
-      EXPECT_GE(row.answer->value.upper, attacked_epsilon(plan, 1e-5)) << print(plan) << " by " << name(row.method);
+      EXPECT_GE(row.answer->value.upper, attacked_epsilon(plan, 1e-5))
+          << print(plan) << " by " << name(row.method);
     }
   });
 }
@@ -86,7 +93,8 @@ double divergence_beside(const Plan& plan, double order, double aside) {
   testing::Wide most = 0;
   for (testing::Attack one : testing::simple_attacks(plan)) {
     one.power -= aside;
-    if (one.power > 0 && std::isfinite(one.log_false_alarm)) most = std::max(most, one.divergence(order));
+    if (one.power > 0 && std::isfinite(one.log_false_alarm))
+      most = std::max(most, one.divergence(order));
   }
   return static_cast<double>(std::min(most * (1 - 1e-9L) - 1e-12L, testing::Wide(1e300)));
 }
@@ -102,17 +110,25 @@ void check_charges(const Plan& plan) {
       check(cost);
     });
   };
-  const auto by_epsilon = [&](const Charge& cost) { EXPECT_GE(cost.amount, attacked_epsilon(plan, cost.delta)) << print(plan) << " in epsilon"; };
+  const auto by_epsilon = [&](const Charge& cost) {
+    EXPECT_GE(cost.amount, attacked_epsilon(plan, cost.delta)) << print(plan) << " in epsilon";
+  };
   charge(ApproximateBudget{1, 0.5}, std::nullopt, by_epsilon);
   charge(ApproximateBudget{1, 0.5}, Delta(1e-5), by_epsilon);
-  charge(ZcdpBudget{1, 0.5}, std::nullopt,
-         [&](const Charge& cost) { EXPECT_GE(cost.amount, divergence_beside(plan, 2, cost.delta) / 2) << print(plan) << " in rho"; });
-  charge(RenyiBudget{4, 1, 0.5}, std::nullopt,
-         [&](const Charge& cost) { EXPECT_GE(cost.amount, divergence_beside(plan, 4, cost.delta)) << print(plan) << " in Renyi divergence"; });
+  charge(ZcdpBudget{1, 0.5}, std::nullopt, [&](const Charge& cost) {
+    EXPECT_GE(cost.amount, divergence_beside(plan, 2, cost.delta) / 2) << print(plan) << " in rho";
+  });
+  charge(RenyiBudget{4, 1, 0.5}, std::nullopt, [&](const Charge& cost) {
+    EXPECT_GE(cost.amount, divergence_beside(plan, 4, cost.delta))
+        << print(plan) << " in Renyi divergence";
+  });
   const auto by_mu = [&](const Charge& cost) {
     for (const double epsilon : {0.0, 3.0, 300.0}) {
-      const double cover = cost.amount == 0 ? 0 : gaussian_delta(epsilon, std::sqrt(cost.amount) * (1 + 1e-12)).upper();
-      EXPECT_GE(cost.delta + cover + 1e-12, attacked_delta(plan, epsilon)) << print(plan) << " in mu^2 at epsilon " << epsilon;
+      const double cover =
+          cost.amount == 0 ? 0
+                           : gaussian_delta(epsilon, std::sqrt(cost.amount) * (1 + 1e-12)).upper();
+      EXPECT_GE(cost.delta + cover + 1e-12, attacked_delta(plan, epsilon))
+          << print(plan) << " in mu^2 at epsilon " << epsilon;
     }
   };
   charge(GdpBudget{1, 0}, std::nullopt, by_mu);
@@ -121,7 +137,8 @@ void check_charges(const Plan& plan) {
 
 // Checks a series of falling noise levels: less noise never costs less than more noise provably
 // costs.
-void check_order(const std::vector<testing::Rung>& ladder, const std::vector<std::optional<Bound>>& costs) {
+void check_order(const std::vector<testing::Rung>& ladder,
+                 const std::vector<std::optional<Bound>>& costs) {
   std::optional<std::size_t> dearest;  // among those with more noise
   for (std::size_t i = 0; i < ladder.size(); ++i) {
     if (!costs[i]) continue;
@@ -160,7 +177,9 @@ std::vector<std::size_t> all_operators() {
 
 TEST(FiniteCost, OfALeafIsAboveASimpleAttackAtEveryMagnitude) { scan(3, {0}, nullptr); }
 
-TEST(FiniteCost, OfALeafUnderEveryOperatorIsAboveASimpleAttack) { scan(61, all_operators(), nullptr); }
+TEST(FiniteCost, OfALeafUnderEveryOperatorIsAboveASimpleAttack) {
+  scan(61, all_operators(), nullptr);
+}
 
 TEST(FiniteCost, ByEveryQuestionAndCurrencyIsAboveASimpleAttack) {
   scan(997, all_operators(), [](const Plan& plan) {

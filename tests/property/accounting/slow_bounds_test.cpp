@@ -6,12 +6,12 @@
 #include <cstdlib>
 
 #include "../random_plan.hpp"
-#include "sotto/accounting/account.hpp"
 #include "accounting/api/approximate_gdp.hpp"
 #include "accounting/api/exact.hpp"
+#include "privacy/api/gaussian.hpp"
+#include "sotto/accounting/account.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/plan/text.hpp"
-#include "privacy/api/gaussian.hpp"
 
 namespace sotto {
 namespace {
@@ -47,7 +47,9 @@ TEST(SlowBounds, ACoverInGaussianDPLiesAboveTheProfileOf300Plans) {
       RC_ASSERT(result.mu >= 0 && result.slack >= 0);
       for (int i = 0; i < 3; ++i) {
         const double at = *testing::magnitude(-3, 2);
-        const Real right = result.mu == 0 ? Real(result.slack) : Real(result.slack) + (1 - Real(result.slack)) * gaussian_delta(at, result.mu);
+        const Real right = result.mu == 0 ? Real(result.slack)
+                                          : Real(result.slack) + (1 - Real(result.slack)) *
+                                                                     gaussian_delta(at, result.mu);
         RC_ASSERT(delta_lower(plan, at) <= right.upper());
       }
     } catch (const OutsideConditions&) {

@@ -19,10 +19,13 @@ using Row = std::vector<Datum>;
 
 inline const std::vector<Column>& row_columns() {
   // names that the generated SQL uses, reserved words of SQL, quotes, and other scripts
-  static const std::vector<Column> columns{
-      {"b", Type::boolean},   {"select", Type::boolean},     {"i", Type::integer}, {"j", Type::integer},    {"k", Type::integer}, {"r", Type::real},
-      {"x", Type::real},      {"größe", Type::real},         {"t", Type::text},    {"we\"ird", Type::text}, {"d", Type::date},    {"end", Type::date},
-      {"s", Type::timestamp}, {"timestamp", Type::timestamp}};
+  static const std::vector<Column> columns{{"b", Type::boolean},   {"select", Type::boolean},
+                                           {"i", Type::integer},   {"j", Type::integer},
+                                           {"k", Type::integer},   {"r", Type::real},
+                                           {"x", Type::real},      {"größe", Type::real},
+                                           {"t", Type::text},      {"we\"ird", Type::text},
+                                           {"d", Type::date},      {"end", Type::date},
+                                           {"s", Type::timestamp}, {"timestamp", Type::timestamp}};
   return columns;
 }
 
@@ -33,13 +36,17 @@ struct Stored {
   std::string spark;
   Datum seen;
   [[nodiscard]] const std::string& in(Dialect dialect) const {
-    return dialect == Dialect::duckdb ? duckdb : dialect == Dialect::postgresql ? postgresql : spark;
+    return dialect == Dialect::duckdb       ? duckdb
+           : dialect == Dialect::postgresql ? postgresql
+                                            : spark;
   }
 };
 
 inline std::string type_sql(Type type, Dialect dialect) {
-  static const std::array<const char*, 6> names{"BOOLEAN", "INT8", "FLOAT8", "TEXT", "DATE", "TIMESTAMP"};
-  static const std::array<const char*, 6> of_spark{"BOOLEAN", "BIGINT", "DOUBLE", "STRING", "DATE", "TIMESTAMP_NTZ"};
+  static const std::array<const char*, 6> names{"BOOLEAN", "INT8", "FLOAT8",
+                                                "TEXT",    "DATE", "TIMESTAMP"};
+  static const std::array<const char*, 6> of_spark{"BOOLEAN", "BIGINT", "DOUBLE",
+                                                   "STRING",  "DATE",   "TIMESTAMP_NTZ"};
   return (dialect == Dialect::spark ? of_spark : names)[static_cast<std::size_t>(type)];
 }
 
@@ -56,14 +63,17 @@ inline std::string text_sql(const std::string& text, Dialect dialect) {
   }
   const bool postgresql = dialect == Dialect::postgresql;
   std::string out = postgresql ? "CAST(E'" : "CAST('";
-  for (const char c : text) out += c == '\'' || (postgresql && c == '\\') ? std::string(2, c) : std::string(1, c);
+  for (const char c : text)
+    out += c == '\'' || (postgresql && c == '\\') ? std::string(2, c) : std::string(1, c);
   return out + "' AS TEXT)";
 }
 
 class Random {
  public:
   explicit Random(std::uint32_t seed) : bits_(seed) {}
-  std::size_t below(std::size_t n) { return std::uniform_int_distribution<std::size_t>(0, n - 1)(bits_); }
+  std::size_t below(std::size_t n) {
+    return std::uniform_int_distribution<std::size_t>(0, n - 1)(bits_);
+  }
   bool one_in(std::size_t n) { return below(n) == 0; }
   template <class List>
   auto pick(const List& list) -> std::decay_t<decltype(list[0])> {
@@ -98,18 +108,24 @@ class Random {
                                                           999999999999,
                                                           9223372036854774784};
     if (one_in(3)) return static_cast<std::int64_t>(bits_() % 20) - 10;
-    if (one_in(6)) return static_cast<std::int64_t>(static_cast<std::uint64_t>(bits_()) << 32U | bits_());
+    if (one_in(6))
+      return static_cast<std::int64_t>(static_cast<std::uint64_t>(bits_()) << 32U | bits_());
     return pick(awkward);
   }
   double number() {
     static constexpr double inf = std::numeric_limits<double>::infinity();
-    static constexpr std::array<double, 40> awkward{0.0,      -0.0,     1.0,    -1.0,    0.5,     1.5,      2.5,      -2.5,      0.1,    1e16,
-                                                    1e22,     -1e22,    1e149,  9.9e149, 1e150,   -1e150,   1.1e150,  1e-149,    1e-150, -1e-150,
-                                                    1e-151,   3e-151,   1e-200, 1e-308,  5e-324,  -5e-324,  1e308,    -1e308,    inf,    -inf,
-                                                    0x1p-448, 0x1p-420, 0x1p53, 0x1p63,  -0x1p63, 0x1p-500, 0x1p-501, -0x1p-502, 1e75,   1e-75};
+    static constexpr std::array<double, 40> awkward{
+        0.0,     -0.0,    1.0,     -1.0,     0.5,      1.5,       2.5,      -2.5,
+        0.1,     1e16,    1e22,    -1e22,    1e149,    9.9e149,   1e150,    -1e150,
+        1.1e150, 1e-149,  1e-150,  -1e-150,  1e-151,   3e-151,    1e-200,   1e-308,
+        5e-324,  -5e-324, 1e308,   -1e308,   inf,      -inf,      0x1p-448, 0x1p-420,
+        0x1p53,  0x1p63,  -0x1p63, 0x1p-500, 0x1p-501, -0x1p-502, 1e75,     1e-75};
     if (one_in(8)) return std::numeric_limits<double>::quiet_NaN();
     if (one_in(4)) return static_cast<double>(static_cast<int>(bits_() % 2000) - 1000) / 8;
-    if (one_in(4)) return std::ldexp(1 + static_cast<double>(bits_()) / 0x1p32, static_cast<int>(below(2040)) - 1020) * (one_in(2) ? 1 : -1);
+    if (one_in(4))
+      return std::ldexp(1 + static_cast<double>(bits_()) / 0x1p32,
+                        static_cast<int>(below(2040)) - 1020) *
+             (one_in(2) ? 1 : -1);
     return pick(awkward);
   }
   // Returns a constant in the range of the language.
@@ -219,28 +235,42 @@ class Random {
     return pick(awkward);
   }
   std::int64_t days() {
-    static const std::array<std::int64_t, 8> awkward{*days_of(1, 1, 1),      *days_of(9999, 12, 31), *days_of(2024, 2, 29), *days_of(1970, 1, 1),
-                                                     *days_of(1969, 12, 31), *days_of(2020, 12, 31), *days_of(2021, 1, 3),  *days_of(1582, 10, 10)};
+    static const std::array<std::int64_t, 8> awkward{
+        *days_of(1, 1, 1),    *days_of(9999, 12, 31), *days_of(2024, 2, 29),
+        *days_of(1970, 1, 1), *days_of(1969, 12, 31), *days_of(2020, 12, 31),
+        *days_of(2021, 1, 3), *days_of(1582, 10, 10)};
     if (one_in(2)) return pick(awkward);
     return *days_of(1, 1, 1) + static_cast<std::int64_t>(below(3'652'059));
   }
   std::int64_t moment() {
-    static constexpr std::array<std::int64_t, 7> times{0, 1, day_length - 1, day_length / 2, 36'000'500'000, 59'500'000, 59'999'999};
-    return days() * day_length + (one_in(2) ? pick(times) : static_cast<std::int64_t>(below(day_length)));
+    static constexpr std::array<std::int64_t, 7> times{
+        0, 1, day_length - 1, day_length / 2, 36'000'500'000, 59'500'000, 59'999'999};
+    return days() * day_length +
+           (one_in(2) ? pick(times) : static_cast<std::int64_t>(below(day_length)));
   }
 
   Stored stored(Type type) {
-    const auto of_all = [&](const std::string& duckdb, const std::string& postgresql, const std::string& spark, const Datum& seen) {
-      const auto typed = [&](const std::string& text, Dialect dialect) { return "CAST('" + text + "' AS " + type_sql(type, dialect) + ")"; };
-      return Stored{typed(duckdb, Dialect::duckdb), typed(postgresql, Dialect::postgresql), typed(spark, Dialect::spark), seen};
+    const auto of_all = [&](const std::string& duckdb, const std::string& postgresql,
+                            const std::string& spark, const Datum& seen) {
+      const auto typed = [&](const std::string& text, Dialect dialect) {
+        return "CAST('" + text + "' AS " + type_sql(type, dialect) + ")";
+      };
+      return Stored{typed(duckdb, Dialect::duckdb), typed(postgresql, Dialect::postgresql),
+                    typed(spark, Dialect::spark), seen};
     };
-    const auto typed = [&](const std::string& text, const Datum& seen) { return of_all(text, text, text, seen); };
+    const auto typed = [&](const std::string& text, const Datum& seen) {
+      return of_all(text, text, text, seen);
+    };
     if (one_in(7)) {
-      const auto null = [&](Dialect dialect) { return "CAST(NULL AS " + type_sql(type, dialect) + ")"; };
+      const auto null = [&](Dialect dialect) {
+        return "CAST(NULL AS " + type_sql(type, dialect) + ")";
+      };
       return {null(Dialect::duckdb), null(Dialect::postgresql), null(Dialect::spark), Null{}};
     }
     switch (type) {
-      case Type::boolean: return one_in(2) ? Stored{"TRUE", "TRUE", "TRUE", true} : Stored{"FALSE", "FALSE", "FALSE", false};
+      case Type::boolean:
+        return one_in(2) ? Stored{"TRUE", "TRUE", "TRUE", true}
+                         : Stored{"FALSE", "FALSE", "FALSE", false};
       case Type::integer: {
         const std::int64_t x = integer();
         return typed(std::to_string(x), x);
@@ -253,7 +283,8 @@ class Random {
       }
       case Type::text: {
         const std::string x = text();
-        return {text_sql(x, Dialect::duckdb), text_sql(x, Dialect::postgresql), text_sql(x, Dialect::spark), x};
+        return {text_sql(x, Dialect::duckdb), text_sql(x, Dialect::postgresql),
+                text_sql(x, Dialect::spark), x};
       }
       case Type::date:
         if (one_in(6)) {
@@ -271,10 +302,15 @@ class Random {
         if (one_in(6)) {
           const bool late = one_in(2);
           const std::string end = late ? "infinity" : "-infinity";
-          return of_all(end, end, late ? "+290000-01-01 00:00:00" : "-290000-01-01 00:00:00", Null{});
+          return of_all(end, end, late ? "+290000-01-01 00:00:00" : "-290000-01-01 00:00:00",
+                        Null{});
         }
-        if (one_in(8)) return of_all("0044-03-15 (BC) 10:00:00", "0044-03-15 10:00:00 BC", "-0043-03-15 10:00:00", Null{});
-        if (one_in(8)) return of_all("10000-01-01 00:00:00", "10000-01-01 00:00:00", "+10000-01-01 00:00:00", Null{});
+        if (one_in(8))
+          return of_all("0044-03-15 (BC) 10:00:00", "0044-03-15 10:00:00 BC",
+                        "-0043-03-15 10:00:00", Null{});
+        if (one_in(8))
+          return of_all("10000-01-01 00:00:00", "10000-01-01 00:00:00", "+10000-01-01 00:00:00",
+                        Null{});
         const std::int64_t x = moment();
         return typed(moment_text(x), Moment{x});
     }

@@ -23,8 +23,9 @@ namespace fs = std::filesystem;
 using Dice = std::mt19937_64;
 using Codes = std::vector<std::int16_t>;
 
-const std::vector<Column> columns{{"unit", Type::integer}, {"name", Type::text}, {"x", Type::real},
-                                  {"n", Type::integer},    {"k", Type::text},    {"b", Type::boolean}};
+const std::vector<Column> columns{{"unit", Type::integer}, {"name", Type::text},
+                                  {"x", Type::real},       {"n", Type::integer},
+                                  {"k", Type::text},       {"b", Type::boolean}};
 
 struct Person {
   std::optional<std::int64_t> unit;
@@ -43,7 +44,9 @@ std::vector<Person> people(std::uint64_t seed, int rows) {
       case 0: return -3;
       case 1: return 7;
       case 2: return std::nextafter(7.0, 8.0);
-      case 3: return -3 + (static_cast<double>(below(32768)) + 0.5) * (10.0 / 32768);  // a tie of rounding, or close to one
+      case 3:
+        return -3 + (static_cast<double>(below(32768)) + 0.5) *
+                        (10.0 / 32768);  // a tie of rounding, or close to one
       case 4: return -1e149;
       case 5: return 9.9e149;
       case 6: return 1e-160;
@@ -57,11 +60,15 @@ std::vector<Person> people(std::uint64_t seed, int rows) {
   for (int i = 0; i < rows; ++i) {
     Person one;
     if (below(20) != 0) one.unit = static_cast<std::int64_t>(below(40)) - 20;
-    if (below(20) != 0) one.name = std::vector<std::string>{"", "a", "é", "O'Brien", "a\\b", "x,y"}[below(6)] + std::to_string(below(8));
+    if (below(20) != 0)
+      one.name = std::vector<std::string>{"", "a", "é", "O'Brien", "a\\b", "x,y"}[below(6)] +
+                 std::to_string(below(8));
     if (below(15) != 0) one.x = below(30) == 0 ? 1e151 : awkward();
     if (below(15) != 0)
-      one.n = below(10) == 0 ? std::int64_t{9'007'199'254'740'993} * (below(2) == 0 ? 1 : -1) : static_cast<std::int64_t>(below(30)) - 10;
-    if (below(15) != 0) one.k = std::vector<std::string>{"north", "south", "öst", "", "nor"}[below(5)];
+      one.n = below(10) == 0 ? std::int64_t{9'007'199'254'740'993} * (below(2) == 0 ? 1 : -1)
+                             : static_cast<std::int64_t>(below(30)) - 10;
+    if (below(15) != 0)
+      one.k = std::vector<std::string>{"north", "south", "öst", "", "nor"}[below(5)];
     if (below(15) != 0) one.b = below(2) == 0;
     all.push_back(one);
   }
@@ -85,8 +92,9 @@ std::string csv(const std::vector<Person>& all) {
   const auto text = [](const std::string& t) { return quoted_text(t, '"'); };
   std::string out = "unit,name,x,n,k,b\n";
   for (const Person& one : all) {
-    out += or_null(one.unit, "", whole) + "," + or_null(one.name, "", text) + "," + or_null(one.x, "", digits) + "," + or_null(one.n, "", whole) +
-           "," + or_null(one.k, "", text) + "," + or_null(one.b, "", text_of) + "\n";
+    out += or_null(one.unit, "", whole) + "," + or_null(one.name, "", text) + "," +
+           or_null(one.x, "", digits) + "," + or_null(one.n, "", whole) + "," +
+           or_null(one.k, "", text) + "," + or_null(one.b, "", text_of) + "\n";
   }
   return out;
 }
@@ -99,8 +107,11 @@ std::string json(const std::vector<Person>& all) {
   };
   std::string out;
   for (const Person& one : all) {
-    out += "{\"unit\": " + or_null(one.unit, "null", whole) + ", \"name\": " + or_null(one.name, "null", text) +
-           ", \"x\": " + or_null(one.x, "null", digits) + ", \"n\": " + or_null(one.n, "null", whole) + ", \"k\": " + or_null(one.k, "null", text) +
+    out += "{\"unit\": " + or_null(one.unit, "null", whole) +
+           ", \"name\": " + or_null(one.name, "null", text) +
+           ", \"x\": " + or_null(one.x, "null", digits) +
+           ", \"n\": " + or_null(one.n, "null", whole) +
+           ", \"k\": " + or_null(one.k, "null", text) +
            ", \"b\": " + or_null(one.b, "null", text_of) + "}\n";
   }
   return out;
@@ -111,9 +122,11 @@ std::string sql_values(const std::vector<Person>& all) {
   const auto real = [](double x) { return "'" + digits(x) + "'"; };
   std::string out;
   for (const Person& one : all) {
-    out += (out.empty() ? "(CAST(" : ", (CAST(") + or_null(one.unit, "NULL", whole) + " AS BIGINT), CAST(" + or_null(one.name, "NULL", text) +
-           " AS TEXT), CAST(" + or_null(one.x, "NULL", real) + " AS DOUBLE PRECISION), CAST(" + or_null(one.n, "NULL", whole) + " AS BIGINT), CAST(" +
-           or_null(one.k, "NULL", text) + " AS TEXT), CAST(" + or_null(one.b, "NULL", text_of) + " AS BOOLEAN))";
+    out += (out.empty() ? "(CAST(" : ", (CAST(") + or_null(one.unit, "NULL", whole) +
+           " AS BIGINT), CAST(" + or_null(one.name, "NULL", text) + " AS TEXT), CAST(" +
+           or_null(one.x, "NULL", real) + " AS DOUBLE PRECISION), CAST(" +
+           or_null(one.n, "NULL", whole) + " AS BIGINT), CAST(" + or_null(one.k, "NULL", text) +
+           " AS TEXT), CAST(" + or_null(one.b, "NULL", text_of) + " AS BOOLEAN))";
   }
   return out;
 }
@@ -124,12 +137,17 @@ ExampleQuery query(const char* unit, std::int64_t rows_a_unit) {
   ExampleQuery q;
   q.features = {{"x", {e("x"), std::nullopt}, Scaled{-3, 7}},
                 {"n", {e("n"), std::int64_t{3}}, Scaled{0, 10, true}},
-                {"k", {e("k"), std::string("elsewhere")}, OneOf{{std::string("north"), std::string("öst"), std::string("")}}},
+                {"k",
+                 {e("k"), std::string("elsewhere")},
+                 OneOf{{std::string("north"), std::string("öst"), std::string("")}}},
                 {"more", {e("x + n"), -2.0}, Scaled{-10, 10}},
                 {"b", {e("b"), std::nullopt}, OneOf{{true}}},
                 {"small", {e("x"), std::nullopt}, Scaled{-1e-149, 1e-149}},
                 {"as small", {e("x + 0"), std::nullopt}, Scaled{-1e-149, 1e-149}}};
-  q.target = Feature{"k", {e("k"), std::string("nor")}, OneOf{{std::string("south"), std::string("north"), std::string("öst"), std::string("nor")}}};
+  q.target = Feature{
+      "k",
+      {e("k"), std::string("nor")},
+      OneOf{{std::string("south"), std::string("north"), std::string("öst"), std::string("nor")}}};
   if (unit != nullptr) q.unit = e(unit);
   q.rows_a_unit = rows_a_unit;
   return q;
@@ -144,8 +162,13 @@ std::optional<Codes> plain(const Person& one) {
   const auto target = std::find(classes.begin(), classes.end(), one.k.value_or("nor"));
   if (target == classes.end()) return std::nullopt;
   const auto hot = [](bool yes) { return yes ? feature_one : std::int16_t{0}; };
-  Codes codes{code_of(*one.x, {-3, 7}), code_of(one.n ? static_cast<double>(*one.n) : 3, {0, 10, true}),       hot(k == "north"), hot(k == "öst"),
-              hot(k.empty()),           code_of(one.n ? *one.x + static_cast<double>(*one.n) : -2, {-10, 10}), hot(*one.b)};
+  Codes codes{code_of(*one.x, {-3, 7}),
+              code_of(one.n ? static_cast<double>(*one.n) : 3, {0, 10, true}),
+              hot(k == "north"),
+              hot(k == "öst"),
+              hot(k.empty()),
+              code_of(one.n ? *one.x + static_cast<double>(*one.n) : -2, {-10, 10}),
+              hot(*one.b)};
   const double cleaned = (*one.x + 0x1p-448) - 0x1p-448;  // as expressions see it
   codes.insert(codes.end(), 2, code_of(cleaned, {-1e-149, 1e-149}));
   codes.push_back(static_cast<std::int16_t>(target - classes.begin()));
@@ -162,7 +185,8 @@ std::vector<std::vector<Codes>> units_of(const Examples& examples) {
   std::vector<std::vector<Codes>> units;
   for (std::size_t u = 0; u < examples.units(); ++u) {
     units.emplace_back();
-    for (std::size_t i = examples.first(u); i < examples.first(u + 1); ++i) units.back().push_back(row_of(examples, i));
+    for (std::size_t i = examples.first(u); i < examples.first(u + 1); ++i)
+      units.back().push_back(row_of(examples, i));
   }
   return units;
 }
@@ -188,17 +212,21 @@ class EveryEngine : public testing::Test {
     limits.threads = 2;
     std::ofstream(folder / "t.csv") << csv(all);
     std::ofstream(folder / "t.json") << json(all);
-    in_duckdb("COPY (SELECT * FROM (VALUES " + sql_values(all) + ") AS v(unit, name, x, n, k, b)) TO '" + (folder / "t.parquet").string() +
+    in_duckdb("COPY (SELECT * FROM (VALUES " + sql_values(all) +
+              ") AS v(unit, name, x, n, k, b)) TO '" + (folder / "t.parquet").string() +
               "' (FORMAT parquet)");
     std::vector<std::unique_ptr<Engine>> opened;
-    for (const char* name : {"t.csv", "t.json", "t.parquet"}) opened.push_back(open_engine(FileSource{folder / name}, columns, limits));
+    for (const char* name : {"t.csv", "t.json", "t.parquet"})
+      opened.push_back(open_engine(FileSource{folder / name}, columns, limits));
     if (server) {
       server->sql(
-          "DROP TABLE IF EXISTS t; CREATE TABLE t(unit bigint, name text, x double precision, n bigint, k text, b boolean); INSERT INTO t VALUES " +
+          "DROP TABLE IF EXISTS t; CREATE TABLE t(unit bigint, name text, x double precision, n "
+          "bigint, k text, b boolean); INSERT INTO t VALUES " +
           sql_values(all));
       opened.push_back(open_engine(PostgresSource{server->connection(), "t"}, columns));
     }
-    if (SparkServer::is_there()) opened.push_back(open_engine(SparkServer::parquet((folder / "t.parquet").string()), columns));
+    if (SparkServer::is_there())
+      opened.push_back(open_engine(SparkServer::parquet((folder / "t.parquet").string()), columns));
     return opened;
   }
   inline static fs::path folder;
@@ -234,7 +262,9 @@ TEST_F(EveryEngine, SelectsEqualRowsOfEachUnitInEqualOrder) {
       std::map<std::string, std::vector<Codes>> whose;
       for (const Person& one : all) {
         const auto codes = plain(one);
-        const auto name = std::string(unit) == "name" ? one.name : one.unit ? std::optional(std::to_string(*one.unit)) : std::nullopt;
+        const auto name = std::string(unit) == "name" ? one.name
+                          : one.unit                  ? std::optional(std::to_string(*one.unit))
+                                                      : std::nullopt;
         if (codes && name) whose[*name].push_back(*codes);
       }
       std::vector<std::vector<Codes>> first;
@@ -260,8 +290,10 @@ TEST_F(EveryEngine, SelectsEqualRowsOfEachUnitInEqualOrder) {
 TEST_F(EveryEngine, AddingAUnitDoesNotChangeTheRowsOfOthers) {
   auto all = people(9, 300);
   std::vector<std::vector<std::vector<Codes>>> before;
-  for (const auto& engine : engines(all)) before.push_back(units_of(read_examples(*engine, columns, query("unit", 2), key)));
-  for (int i = 0; i < 5; ++i) all.insert(all.begin() + 40 * i, Person{99, "a", 1e3 * i, i, "north", true});
+  for (const auto& engine : engines(all))
+    before.push_back(units_of(read_examples(*engine, columns, query("unit", 2), key)));
+  for (int i = 0; i < 5; ++i)
+    all.insert(all.begin() + 40 * i, Person{99, "a", 1e3 * i, i, "north", true});
   std::size_t at = 0;
   for (const auto& engine : engines(all)) {
     auto after = units_of(read_examples(*engine, columns, query("unit", 2), key));

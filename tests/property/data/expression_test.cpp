@@ -37,18 +37,22 @@ RC_GTEST_PROP(Expression, ReadsItsOwnText, ()) {
   RC_ASSERT(again.text() == expression.text());
   RC_ASSERT(again.type() == expression.type());
   RC_ASSERT(again.columns() == expression.columns());
-  for (const Dialect dialect : {Dialect::duckdb, Dialect::postgresql, Dialect::spark}) RC_ASSERT(again.sql(dialect) == expression.sql(dialect));
+  for (const Dialect dialect : {Dialect::duckdb, Dialect::postgresql, Dialect::spark})
+    RC_ASSERT(again.sql(dialect) == expression.sql(dialect));
 }
 
 // Returns the value as a constant of its type.
 std::string sql_of(const Datum& x, Type type, Dialect dialect) {
   const std::string name = testing::type_sql(type, dialect);
-  const auto typed = [&](const std::string& text) { return "CAST('" + text + "' AS " + name + ")"; };
+  const auto typed = [&](const std::string& text) {
+    return "CAST('" + text + "' AS " + name + ")";
+  };
   if (testing::is_null(x)) return "CAST(NULL AS " + name + ")";
   if (const auto* b = std::get_if<bool>(&x)) return typed(*b ? "true" : "false");
   if (const auto* i = std::get_if<std::int64_t>(&x)) return typed(std::to_string(*i));
   if (const auto* d = std::get_if<testing::Day>(&x)) return typed(testing::date_text(d->days));
-  if (const auto* m = std::get_if<testing::Moment>(&x)) return typed(testing::moment_text(m->microseconds));
+  if (const auto* m = std::get_if<testing::Moment>(&x))
+    return typed(testing::moment_text(m->microseconds));
   if (const auto* t = std::get_if<std::string>(&x)) return testing::text_sql(*t, dialect);
   char text[64];
   std::snprintf(text, sizeof text, "%.17g", std::get<double>(x));
@@ -57,13 +61,15 @@ std::string sql_of(const Datum& x, Type type, Dialect dialect) {
 
 std::string cleaned_columns(const std::vector<Column>& columns, Dialect dialect) {
   std::string all;
-  for (const Column& column : columns) all += ", " + cleaned(column, dialect) + " AS " + quoted(column.name, dialect);
+  for (const Column& column : columns)
+    all += ", " + cleaned(column, dialect) + " AS " + quoted(column.name, dialect);
   return all;
 }
 
 // Evaluates expressions over rows in one statement that compares each value with the expected one.
 // The expected values are part of the statement, since DuckDB prints 2^91 as 2^92.
-void expect_reference(Engine& engine, std::uint32_t seed, std::size_t count, std::size_t rows, int depth) {
+void expect_reference(Engine& engine, std::uint32_t seed, std::size_t count, std::size_t rows,
+                      int depth) {
   const Dialect dialect = engine.dialect();
   testing::Random random(seed);
   testing::Generator generator(random);
@@ -79,7 +85,8 @@ void expect_reference(Engine& engine, std::uint32_t seed, std::size_t count, std
       values += ", " + stored.in(dialect);
       row.push_back(stored.seen);
     }
-    for (const RandomExpression& e : expressions) values += ", " + sql_of(e.value(row), e.type, dialect);
+    for (const RandomExpression& e : expressions)
+      values += ", " + sql_of(e.value(row), e.type, dialect);
     values += ")";
   }
   std::string names = "id";
@@ -89,30 +96,38 @@ void expect_reference(Engine& engine, std::uint32_t seed, std::size_t count, std
   for (std::size_t i = 0; i < count; ++i) {
     const std::string name = "expected" + std::to_string(i);
     expected += ", " + name;
-    const std::string sql = Expression::parse(expressions[i].text, testing::row_columns()).sql(engine.dialect());
-    selected += ", CAST(CASE WHEN " + sql + " IS NOT DISTINCT FROM " + name + " THEN 1 ELSE 0 END AS BIGINT)";
+    const std::string sql =
+        Expression::parse(expressions[i].text, testing::row_columns()).sql(engine.dialect());
+    selected += ", CAST(CASE WHEN " + sql + " IS NOT DISTINCT FROM " + name +
+                " THEN 1 ELSE 0 END AS BIGINT)";
   }
   Rows answer;
   try {
-    answer = engine.query("SELECT CAST(id AS BIGINT)" + selected + " FROM (SELECT id" + cleaned_columns(testing::row_columns(), engine.dialect()) +
-                          expected + " FROM (VALUES " + values + ") v(" + names + expected + ")) q ORDER BY id");
+    answer =
+        engine.query("SELECT CAST(id AS BIGINT)" + selected + " FROM (SELECT id" +
+                     cleaned_columns(testing::row_columns(), engine.dialect()) + expected +
+                     " FROM (VALUES " + values + ") v(" + names + expected + ")) q ORDER BY id");
   } catch (const EngineError& error) {
     FAIL() << "seed " << seed << ": " << error.what() << ": " << error.detail().substr(0, 2000);
   }
   ASSERT_EQ(answer.size(), rows);
   for (std::size_t r = 0; r < rows; ++r) {
     for (std::size_t i = 0; i < count; ++i) {
-      EXPECT_EQ(std::get<std::int64_t>(answer.at(r, i + 1)), 1) << "seed " << seed << ", row " << r << ": " << expressions[i].text;
+      EXPECT_EQ(std::get<std::int64_t>(answer.at(r, i + 1)), 1)
+          << "seed " << seed << ", row " << r << ": " << expressions[i].text;
     }
   }
 }
 
 // Attacks that were not refused do not fail, whatever the rows.
 void expect_harmless(Engine& engine) {
-  const std::vector<Column> people{{"age", Type::integer},    {"income", Type::real},    {"name", Type::text},      {"born", Type::date},
-                                   {"seen", Type::timestamp}, {"member", Type::boolean}, {"values", Type::integer}, {"End", Type::real}};
+  const std::vector<Column> people{{"age", Type::integer},    {"income", Type::real},
+                                   {"name", Type::text},      {"born", Type::date},
+                                   {"seen", Type::timestamp}, {"member", Type::boolean},
+                                   {"values", Type::integer}, {"End", Type::real}};
   std::string names;
-  for (const Column& column : people) names += (names.empty() ? "" : ", ") + quoted(column.name, engine.dialect());
+  for (const Column& column : people)
+    names += (names.empty() ? "" : ", ") + quoted(column.name, engine.dialect());
   testing::Random random(1);
   std::string rows;
   for (int r = 0; r < 200; ++r) {
@@ -129,25 +144,33 @@ void expect_harmless(Engine& engine) {
     const std::string mark = "  harmless ";
     if (!line.starts_with(mark)) continue;
     ++harmless;
-    const std::string sql = Expression::parse(line.substr(mark.size()), people).sql(engine.dialect());
-    const std::string from =
-        " FROM (SELECT " + cleaned_columns(people, engine.dialect()).substr(2) + " FROM (VALUES " + rows + ") v(" + names + ")) q";
+    const std::string sql =
+        Expression::parse(line.substr(mark.size()), people).sql(engine.dialect());
+    const std::string from = " FROM (SELECT " +
+                             cleaned_columns(people, engine.dialect()).substr(2) +
+                             " FROM (VALUES " + rows + ") v(" + names + ")) q";
     EXPECT_NO_THROW(engine.query("SELECT CAST(count(" + sql + ") AS BIGINT)" + from)) << line;
   }
   EXPECT_GT(harmless, 20);
 }
 
-const std::vector<Column> documented{{"age", Type::integer},    {"income", Type::real},    {"name", Type::text},   {"born", Type::date},
-                                     {"seen", Type::timestamp}, {"member", Type::boolean}, {"weight", Type::real}, {"end", Type::integer}};
+const std::vector<Column> documented{{"age", Type::integer},    {"income", Type::real},
+                                     {"name", Type::text},      {"born", Type::date},
+                                     {"seen", Type::timestamp}, {"member", Type::boolean},
+                                     {"weight", Type::real},    {"end", Type::integer}};
 
 // Expects that an expression equals another one, or NULL, for the row of the reference page.
 void expect_value(Engine& engine, const std::string& text, const std::string& value) {
-  const auto of = [&](Type type, const std::string& x) { return "CAST(" + x + " AS " + testing::type_sql(type, engine.dialect()) + ")"; };
-  const std::string row = "(" + of(Type::integer, "42") + ", " + of(Type::real, "'1234.5'") + ", " + of(Type::text, "'Ada'") + ", " +
-                          of(Type::date, "'1984-02-29'") + ", " + of(Type::timestamp, "'2026-01-31 23:59:59.5'") + ", TRUE, " +
+  const auto of = [&](Type type, const std::string& x) {
+    return "CAST(" + x + " AS " + testing::type_sql(type, engine.dialect()) + ")";
+  };
+  const std::string row = "(" + of(Type::integer, "42") + ", " + of(Type::real, "'1234.5'") + ", " +
+                          of(Type::text, "'Ada'") + ", " + of(Type::date, "'1984-02-29'") + ", " +
+                          of(Type::timestamp, "'2026-01-31 23:59:59.5'") + ", TRUE, " +
                           of(Type::real, "NULL") + ", " + of(Type::integer, "7") + ")";
   std::string names;
-  for (const Column& column : documented) names += (names.empty() ? "" : ", ") + quoted(column.name, engine.dialect());
+  for (const Column& column : documented)
+    names += (names.empty() ? "" : ", ") + quoted(column.name, engine.dialect());
   const Expression left = Expression::parse(text, documented);
   std::string holds = "IS NULL";
   if (value != "NULL") {
@@ -155,9 +178,10 @@ void expect_value(Engine& engine, const std::string& text, const std::string& va
     EXPECT_EQ(right.type(), left.type()) << text;
     holds = "IS NOT DISTINCT FROM " + right.sql(engine.dialect());
   }
-  const Rows answer =
-      engine.query("SELECT CAST(CASE WHEN " + left.sql(engine.dialect()) + " " + holds + " THEN 1 ELSE 0 END AS BIGINT) FROM (SELECT " +
-                   cleaned_columns(documented, engine.dialect()).substr(2) + " FROM (VALUES " + row + ") v(" + names + ")) q");
+  const Rows answer = engine.query("SELECT CAST(CASE WHEN " + left.sql(engine.dialect()) + " " +
+                                   holds + " THEN 1 ELSE 0 END AS BIGINT) FROM (SELECT " +
+                                   cleaned_columns(documented, engine.dialect()).substr(2) +
+                                   " FROM (VALUES " + row + ") v(" + names + ")) q");
   EXPECT_EQ(std::get<std::int64_t>(answer.at(0, 0)), 1) << text << " is not " << value;
 }
 
@@ -168,7 +192,8 @@ void expect_documented(Engine& engine) {
   for (std::string line; std::getline(page, line);) {
     const std::size_t middle = line.find("` | `");
     if (!line.starts_with("| `") || middle == std::string::npos) continue;
-    expect_value(engine, line.substr(3, middle - 3), line.substr(middle + 5, line.find('`', middle + 5) - middle - 5));
+    expect_value(engine, line.substr(3, middle - 3),
+                 line.substr(middle + 5, line.find('`', middle + 5) - middle - 5));
     ++lines;
   }
   EXPECT_GT(lines, 50);
@@ -176,41 +201,43 @@ void expect_documented(Engine& engine) {
 
 // Expressions that show errors of optimisers, collations and bounds.
 void expect_edges(Engine& engine) {
-  const std::vector<std::pair<std::string, std::string>> edges{{"age + 9223372036854775807 > 0", "NULL"},
-                                                               {"age + 9223372036854775807 <> 3", "NULL"},
-                                                               {"age + 9223372036854775807 IN (3, 4)", "NULL"},
-                                                               {"age + 9223372036854775807 BETWEEN 3 AND 4", "NULL"},
-                                                               {"-9223372036854775808 - age < 0", "NULL"},
-                                                               {"-9223372036854775766 - age", "-9223372036854775808"},
-                                                               {"9223372036854775765 + age", "9223372036854775807"},
-                                                               {"9223372036854775766 + age", "NULL"},
-                                                               {"TRY_CAST(TRY_CAST(age AS text) AS integer) = 42", "TRUE"},
-                                                               {"TRY_CAST(age AS text) < '5'", "TRUE"},
-                                                               {"TRY_CAST(born AS text) < '1984-2-1'", "TRUE"},
-                                                               {"TRY_CAST(born AS timestamp) < TIMESTAMP '1984-02-29 12:00:00'", "TRUE"},
-                                                               {"TRY_CAST(seen AS date) = DATE '2026-01-31'", "TRUE"},
-                                                               {"TRY_CAST('+42' AS integer) = age", "TRUE"},
-                                                               {"1.5e149 * 10 > 0", "NULL"},
-                                                               {"-1.5e149 * 10 < 0", "NULL"},
-                                                               {"income * 1e148 > 0", "NULL"},
-                                                               {"9e148 * 10", "9e148 / 0.1"},
-                                                               {"1e-75 * 1e-80", "0.0"},
-                                                               {"income * 1e-149 * 1e-149", "0.0"},
-                                                               {"'Z' < 'a'", "TRUE"},
-                                                               {"'a' > name", "TRUE"},
-                                                               {"LEAST('a', 'B')", "'B'"},
-                                                               {"'ä' > 'z'", "TRUE"},
-                                                               {"TRY_CAST(TRUE AS text) < 'U'", "FALSE"},
-                                                               {"TRY_CAST(9223372036854775807.0 AS integer)", "NULL"},
-                                                               {"TRY_CAST(9223372036854774784.0 AS integer)", "9223372036854774784"},
-                                                               {"TRY_CAST(-9223372036854775808.0 AS integer)", "-9223372036854775808"}};
+  const std::vector<std::pair<std::string, std::string>> edges{
+      {"age + 9223372036854775807 > 0", "NULL"},
+      {"age + 9223372036854775807 <> 3", "NULL"},
+      {"age + 9223372036854775807 IN (3, 4)", "NULL"},
+      {"age + 9223372036854775807 BETWEEN 3 AND 4", "NULL"},
+      {"-9223372036854775808 - age < 0", "NULL"},
+      {"-9223372036854775766 - age", "-9223372036854775808"},
+      {"9223372036854775765 + age", "9223372036854775807"},
+      {"9223372036854775766 + age", "NULL"},
+      {"TRY_CAST(TRY_CAST(age AS text) AS integer) = 42", "TRUE"},
+      {"TRY_CAST(age AS text) < '5'", "TRUE"},
+      {"TRY_CAST(born AS text) < '1984-2-1'", "TRUE"},
+      {"TRY_CAST(born AS timestamp) < TIMESTAMP '1984-02-29 12:00:00'", "TRUE"},
+      {"TRY_CAST(seen AS date) = DATE '2026-01-31'", "TRUE"},
+      {"TRY_CAST('+42' AS integer) = age", "TRUE"},
+      {"1.5e149 * 10 > 0", "NULL"},
+      {"-1.5e149 * 10 < 0", "NULL"},
+      {"income * 1e148 > 0", "NULL"},
+      {"9e148 * 10", "9e148 / 0.1"},
+      {"1e-75 * 1e-80", "0.0"},
+      {"income * 1e-149 * 1e-149", "0.0"},
+      {"'Z' < 'a'", "TRUE"},
+      {"'a' > name", "TRUE"},
+      {"LEAST('a', 'B')", "'B'"},
+      {"'ä' > 'z'", "TRUE"},
+      {"TRY_CAST(TRUE AS text) < 'U'", "FALSE"},
+      {"TRY_CAST(9223372036854775807.0 AS integer)", "NULL"},
+      {"TRY_CAST(9223372036854774784.0 AS integer)", "9223372036854774784"},
+      {"TRY_CAST(-9223372036854775808.0 AS integer)", "-9223372036854775808"}};
   for (const auto& [text, value] : edges) expect_value(engine, text, value);
 }
 
 class Engines : public ::testing::Test {
  protected:
   void SetUp() override {
-    std::string name = (std::filesystem::temp_directory_path() / "sotto-expressions-XXXXXX").string();
+    std::string name =
+        (std::filesystem::temp_directory_path() / "sotto-expressions-XXXXXX").string();
     folder_ = mkdtemp(name.data());
     std::ofstream(folder_ / "any.csv") << "a\n1\n";
   }
@@ -231,14 +258,18 @@ class Engines : public ::testing::Test {
     server_ = std::make_unique<PostgresServer>();
     server_->sql("CREATE DATABASE english TEMPLATE template0 LOCALE_PROVIDER icu ICU_LOCALE 'en'");
     const std::string connection = server_->connection() + " dbname=english";
-    return open_engine(PostgresSource{connection, "pg_catalog.pg_class"}, {{"relname", Type::text}});
+    return open_engine(PostgresSource{connection, "pg_catalog.pg_class"},
+                       {{"relname", Type::text}});
   }
   std::unique_ptr<Engine> spark() {
     if (!SparkServer::is_there()) return nullptr;
-    in_duckdb("COPY (SELECT CAST(1 AS BIGINT) AS a) TO '" + (folder_ / "any.parquet").string() + "' (FORMAT parquet)");
-    return open_engine(SparkServer::parquet((folder_ / "any.parquet").string()), {{"a", Type::integer}});
+    in_duckdb("COPY (SELECT CAST(1 AS BIGINT) AS a) TO '" + (folder_ / "any.parquet").string() +
+              "' (FORMAT parquet)");
+    return open_engine(SparkServer::parquet((folder_ / "any.parquet").string()),
+                       {{"a", Type::integer}});
   }
-  static void expect_all(Engine& engine, std::uint32_t first, std::uint32_t batches, std::size_t expressions = 20) {
+  static void expect_all(Engine& engine, std::uint32_t first, std::uint32_t batches,
+                         std::size_t expressions = 20) {
     for (std::uint32_t seed = first; seed < first + batches && !HasFailure(); ++seed)
       expect_reference(engine, seed, expressions, 20, 2 + static_cast<int>(seed % 4));
   }

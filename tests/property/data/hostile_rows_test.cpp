@@ -22,8 +22,9 @@ namespace {
 namespace fs = std::filesystem;
 using Dice = std::mt19937_64;
 
-const std::vector<Column> columns{{"unit", Type::integer}, {"k", Type::text},      {"n", Type::integer}, {"x", Type::real},
-                                  {"d", Type::date},       {"s", Type::timestamp}, {"b", Type::boolean}};
+const std::vector<Column> columns{
+    {"unit", Type::integer}, {"k", Type::text},      {"n", Type::integer}, {"x", Type::real},
+    {"d", Type::date},       {"s", Type::timestamp}, {"b", Type::boolean}};
 constexpr int people = 40;
 
 std::size_t below(Dice& dice, std::size_t n) { return static_cast<std::size_t>(dice() % n); }
@@ -97,7 +98,8 @@ std::string good_value(std::size_t column, int i) {
 /// Returns the fields of the hostile person's record. Its unit is no other person's.
 std::vector<std::string> hostile_fields(Dice& dice) {
   std::vector<std::string> fields{below(dice, 3) == 0 ? "nobody" : "999"};
-  for (std::size_t i = 1; i < columns.size(); ++i) fields.push_back(below(dice, 2) == 0 ? good_value(i, 5) : hostile_field(dice));
+  for (std::size_t i = 1; i < columns.size(); ++i)
+    fields.push_back(below(dice, 2) == 0 ? good_value(i, 5) : hostile_field(dice));
   return fields;
 }
 
@@ -128,7 +130,8 @@ std::string json_text(const std::string& text) {
 
 std::string json_record(const std::vector<std::string>& values) {
   std::string text = "{";
-  for (std::size_t i = 0; i < columns.size(); ++i) text += (i == 0 ? "\"" : ", \"") + columns[i].name + "\": " + values[i];
+  for (std::size_t i = 0; i < columns.size(); ++i)
+    text += (i == 0 ? "\"" : ", \"") + columns[i].name + "\": " + values[i];
   return text + "}";
 }
 
@@ -163,7 +166,8 @@ std::vector<std::string> names() {
 std::vector<Aggregate> questions() {
   const auto e = [](const char* text) { return Expression::parse(text, columns); };
   std::vector<Aggregate> all;
-  const auto add = [&](Gather gather, const char* of, bool by_key, bool by_unit, const char* where = nullptr) {
+  const auto add = [&](Gather gather, const char* of, bool by_key, bool by_unit,
+                       const char* where = nullptr) {
     Aggregate a;
     a.gather = gather;
     if (of != nullptr) a.of = Field{e(of), std::nullopt};
@@ -173,7 +177,8 @@ std::vector<Aggregate> questions() {
     }
     if (by_unit) a.unit = e("unit");
     if (where != nullptr) a.where = e(where);
-    a.steps = Steps::between(0, 8, of != nullptr && std::string(of) == "n" ? Type::integer : Type::real, 1 << 10);
+    a.steps = Steps::between(
+        0, 8, of != nullptr && std::string(of) == "n" ? Type::integer : Type::real, 1 << 10);
     a.bins = {0, 0.5, 20};
     all.push_back(a);
   };
@@ -187,7 +192,9 @@ std::vector<Aggregate> questions() {
   add(Gather::bins, "x", false, false);
   add(Gather::bins, "x", true, true);
   add(Gather::bins, "n", false, false);
-  add(Gather::rows, nullptr, true, false, "x * x > 1 AND x / n < 1e10 AND d > DATE '2019-01-01' AND s < TIMESTAMP '2021-01-01 00:00:00' AND NOT b");
+  add(Gather::rows, nullptr, true, false,
+      "x * x > 1 AND x / n < 1e10 AND d > DATE '2019-01-01' AND s < TIMESTAMP '2021-01-01 "
+      "00:00:00' AND NOT b");
   all.back().groups.pop_back();
   add(Gather::values, "x", false, false, "k = 'a' OR n + 1 > 2 OR k > 'b'");
   return all;
@@ -199,7 +206,9 @@ std::vector<ExampleQuery> readings() {
   ExampleQuery all;
   all.features = {{"x", {e("x"), std::nullopt}, Scaled{0, 8}},
                   {"n", {e("n"), std::int64_t{2}}, Scaled{-5, 5, true}},
-                  {"k", {e("k"), std::string("b")}, OneOf{{std::string("a"), std::string("b"), std::string("\"")}}}};
+                  {"k",
+                   {e("k"), std::string("b")},
+                   OneOf{{std::string("a"), std::string("b"), std::string("\"")}}}};
   all.target = Feature{"b", {e("b"), false}, OneOf{{false, true}}};
   ExampleQuery of_people = all;
   of_people.unit = e("unit");
@@ -230,11 +239,14 @@ struct Answers {
 Answers ask(Engine& engine) {
   const BoundingKey key{{5, 6, 7, 8}};
   Answers answers;
-  for (const Aggregate& a : questions()) answers.gathered.push_back(gather(engine, columns, a, key));
-  for (const ExampleQuery& query : readings()) answers.examples.push_back(learnt(engine, query, key));
+  for (const Aggregate& a : questions())
+    answers.gathered.push_back(gather(engine, columns, a, key));
+  for (const ExampleQuery& query : readings())
+    answers.examples.push_back(learnt(engine, query, key));
   Aggregate a = questions()[2];
   const PresentGroups groups = present_groups(engine, columns, a, key);
-  for (std::size_t i = 0; i < groups.groups.size(); ++i) answers.present[std::get<std::string>(groups.groups[i][0])] = groups.units[i];
+  for (std::size_t i = 0; i < groups.groups.size(); ++i)
+    answers.present[std::get<std::string>(groups.groups[i][0])] = groups.units[i];
   // the groups that exist are listed by name
   a.groups = groups.groups;
   answers.gathered.push_back(gather(engine, columns, a, key));
@@ -244,7 +256,8 @@ Answers ask(Engine& engine) {
 
 std::int64_t moved(const std::vector<std::int64_t>& a, const std::vector<std::int64_t>& b) {
   std::int64_t all = 0;
-  for (std::size_t i = 0; i < std::max(a.size(), b.size()); ++i) all += std::abs((i < a.size() ? a[i] : 0) - (i < b.size() ? b[i] : 0));
+  for (std::size_t i = 0; i < std::max(a.size(), b.size()); ++i)
+    all += std::abs((i < a.size() ? a[i] : 0) - (i < b.size() ? b[i] : 0));
   return all;
 }
 
@@ -252,15 +265,19 @@ void expect_near(const Answers& base, const Answers& other, const std::string& w
   const auto all = questions();
   for (std::size_t i = 0; i < all.size(); ++i) {
     const std::int64_t range = all[i].steps.range();
-    EXPECT_LE(moved(base.gathered[i].counts, other.gathered[i].counts), 1) << what << ", question " << i;
-    EXPECT_LE(moved(base.gathered[i].sums, other.gathered[i].sums), range) << what << ", question " << i;
-    EXPECT_LE(moved(base.gathered[i].squares, other.gathered[i].squares), range * range) << what << ", question " << i;
+    EXPECT_LE(moved(base.gathered[i].counts, other.gathered[i].counts), 1)
+        << what << ", question " << i;
+    EXPECT_LE(moved(base.gathered[i].sums, other.gathered[i].sums), range)
+        << what << ", question " << i;
+    EXPECT_LE(moved(base.gathered[i].squares, other.gathered[i].squares), range * range)
+        << what << ", question " << i;
   }
   for (std::size_t i = 0; i < base.examples.size(); ++i) {
     const auto& before = base.examples[i];
     const auto& after = other.examples[i];
     EXPECT_EQ(before.size(), people);
-    EXPECT_TRUE(std::includes(after.begin(), after.end(), before.begin(), before.end())) << what << ", examples " << i;
+    EXPECT_TRUE(std::includes(after.begin(), after.end(), before.begin(), before.end()))
+        << what << ", examples " << i;
     EXPECT_LE(after.size(), before.size() + 1) << what << ", examples " << i;
   }
   std::int64_t units = 0;
@@ -290,8 +307,10 @@ class HostileRows : public testing::Test {
     return ask(*open_engine(source, columns, limits));
   }
   /// Returns the records with one more record at some place, in all ways of separating it.
-  void expect_alone(const FileSource& source, const std::string& start, const std::vector<std::string>& records, const std::string& between,
-                    const std::string& end, const std::vector<std::string>& hostile, Dice& dice) const {
+  void expect_alone(const FileSource& source, const std::string& start,
+                    const std::vector<std::string>& records, const std::string& between,
+                    const std::string& end, const std::vector<std::string>& hostile,
+                    Dice& dice) const {
     const Answers base = answers_of(source, start + joined(records, between) + end);
     EXPECT_EQ(base.gathered[0].counts[0], people);
     for (const std::string& record : hostile) {
@@ -306,7 +325,8 @@ class HostileRows : public testing::Test {
   fs::path folder;
 };
 
-void separated(Dice& dice, int cases, char separator, bool by_lines, std::vector<std::string>& records, std::vector<std::string>& hostile) {
+void separated(Dice& dice, int cases, char separator, bool by_lines,
+               std::vector<std::string>& records, std::vector<std::string>& hostile) {
   const std::string between(1, separator);
   for (int i = 0; i < people; ++i) records.push_back(joined(good_fields(i), between));
   for (int i = 0; i < cases; ++i) {
@@ -314,49 +334,67 @@ void separated(Dice& dice, int cases, char separator, bool by_lines, std::vector
     if (i % 10 == 0) fields[1] = std::string((1 << 20) + below(dice, 100), 'x');
     if (i % 10 == 1) {  // a field that looks like records of other people
       fields[1].clear();
-      while (fields[1].size() < (1U << 20U) + 50'000) fields[1] += records.front() + (by_lines ? "" : "\n");
+      while (fields[1].size() < (1U << 20U) + 50'000)
+        fields[1] += records.front() + (by_lines ? "" : "\n");
     }
-    for (auto& field : fields) field = by_lines && below(dice, 3) != 0 ? without(field, "\n") : without(doubled(field), by_lines ? "\n" : "");
+    for (auto& field : fields)
+      field = by_lines && below(dice, 3) != 0 ? without(field, "\n")
+                                              : without(doubled(field), by_lines ? "\n" : "");
     hostile.push_back(joined(fields, between));
-    if (by_lines && i % 5 == 2) hostile.back() = without(hostile_field(dice) + between + hostile_field(dice) + "\"", "\n");
+    if (by_lines && i % 5 == 2)
+      hostile.back() = without(hostile_field(dice) + between + hostile_field(dice) + "\"", "\n");
   }
 }
 
 std::string header(char separator) { return joined(names(), std::string(1, separator)) + "\n"; }
 
 void try_separated(Dice& dice, int cases,
-                   const std::function<void(FileSource, std::string, std::vector<std::string>, std::vector<std::string>)>& expect) {
-  for (const auto& [format, separator, ending] : std::vector<std::tuple<std::string, char, std::string>>{
-           {"csv", ',', "lines"}, {"csv", ',', "quoted"}, {"tsv", '\t', "lines"}, {"csv", ';', "lines"}}) {
+                   const std::function<void(FileSource, std::string, std::vector<std::string>,
+                                            std::vector<std::string>)>& expect) {
+  for (const auto& [format, separator, ending] :
+       std::vector<std::tuple<std::string, char, std::string>>{{"csv", ',', "lines"},
+                                                               {"csv", ',', "quoted"},
+                                                               {"tsv", '\t', "lines"},
+                                                               {"csv", ';', "lines"}}) {
     std::vector<std::string> records;
     std::vector<std::string> hostile;
     separated(dice, cases, separator, ending == "lines", records, hostile);
-    expect({"", format, ending, {"NA"}, std::string(1, separator)}, header(separator), records, hostile);
+    expect({"", format, ending, {"NA"}, std::string(1, separator)}, header(separator), records,
+           hostile);
   }
 }
 
-void try_json(Dice& dice, int cases, std::vector<std::string>& records, std::vector<std::string>& hostile, bool lines) {
+void try_json(Dice& dice, int cases, std::vector<std::string>& records,
+              std::vector<std::string>& hostile, bool lines) {
   for (int i = 0; i < people; ++i) records.push_back(good_json(i));
   for (int i = 0; i < cases; ++i) {
     auto fields = hostile_fields(dice);
-    static const std::vector<std::string> values{"null",    "true",       "59.0",        "1e400",       "1e308", "5e-324",
-                                                 "[[[1]]]", "{\"k\": 1}", "\"\\ud800\"", "\"\\u0000\"", "-0.0"};
+    static const std::vector<std::string> values{
+        "null",    "true",       "59.0",        "1e400",       "1e308", "5e-324",
+        "[[[1]]]", "{\"k\": 1}", "\"\\ud800\"", "\"\\u0000\"", "-0.0"};
     for (auto& field : fields) field = below(dice, 3) == 0 ? any(dice, values) : json_text(field);
     fields[0] = "999";
     if (i % 10 == 0) fields[1] = "\"" + std::string((1 << 20) + below(dice, 100), ']') + "\"";
     if (i % 10 == 1) fields[1] = std::string(3000, '[') + std::string(3000, ']');
     hostile.push_back(json_record(fields));
-    if (lines && i % 4 == 2) hostile.back() = without(hostile_field(dice) + "{\"unit\": 999, \"k\": \"" + hostile_field(dice), "\n");
+    if (lines && i % 4 == 2)
+      hostile.back() =
+          without(hostile_field(dice) + "{\"unit\": 999, \"k\": \"" + hostile_field(dice), "\n");
   }
 }
 
-void every_text_format(std::uint64_t seed, int cases,
-                       const std::function<void(const FileSource&, const std::string&, const std::vector<std::string>&, const std::string&,
-                                                const std::string&, const std::vector<std::string>&, Dice&)>& expect_alone) {
+void every_text_format(
+    std::uint64_t seed, int cases,
+    const std::function<void(const FileSource&, const std::string&, const std::vector<std::string>&,
+                             const std::string&, const std::string&,
+                             const std::vector<std::string>&, Dice&)>& expect_alone) {
   Dice dice(seed);
-  try_separated(dice, cases,
-                [&](const FileSource& source, const std::string& start, const std::vector<std::string>& records,
-                    const std::vector<std::string>& hostile) { expect_alone(source, start, records, "\n", "\n", hostile, dice); });
+  try_separated(
+      dice, cases,
+      [&](const FileSource& source, const std::string& start,
+          const std::vector<std::string>& records, const std::vector<std::string>& hostile) {
+        expect_alone(source, start, records, "\n", "\n", hostile, dice);
+      });
   std::vector<std::string> records;
   std::vector<std::string> hostile;
   try_json(dice, cases, records, hostile, true);
@@ -373,7 +411,8 @@ TEST_F(HostileRows, InTextFilesDoNotChangeOtherRows) {
 
 class SlowHostileRows : public HostileRows {};
 TEST_F(SlowHostileRows, InTextFilesDoNotChangeOtherRowsInHundredsOfCases) {
-  for (std::uint64_t seed = 100; seed < 105; ++seed) every_text_format(seed, 30, [this](auto&&... all) { expect_alone(all...); });
+  for (std::uint64_t seed = 100; seed < 105; ++seed)
+    every_text_format(seed, 30, [this](auto&&... all) { expect_alone(all...); });
 }
 
 // ---- Parquet and PostgreSQL: values, not texts ----
@@ -381,7 +420,8 @@ TEST_F(SlowHostileRows, InTextFilesDoNotChangeOtherRowsInHundredsOfCases) {
 std::string good_sql(int i) {
   std::string sql = "(";
   for (std::size_t c = 0; c < columns.size(); ++c) {
-    static const std::vector<std::string> types{"BIGINT", "TEXT", "BIGINT", "DOUBLE PRECISION", "DATE", "TIMESTAMP", "BOOLEAN"};
+    static const std::vector<std::string> types{"BIGINT", "TEXT",      "BIGINT", "DOUBLE PRECISION",
+                                                "DATE",   "TIMESTAMP", "BOOLEAN"};
     sql += (c == 0 ? "CAST('" : ", CAST('") + good_value(c, i) + "' AS " + types[c] + ")";
   }
   return sql + ")";
@@ -390,20 +430,24 @@ std::string good_sql(int i) {
 /// Returns SQL for both engines. Texts that only Parquet can store are inserted later.
 std::vector<std::string> hostile_sql(bool postgresql) {
   std::vector<std::string> all;
-  for (const char* x : {"5e-324", "-5e-324", "1e-320", "2.2250738585072014e-308", "1e-200", "NaN", "Infinity", "-Infinity", "1.7976931348623157e308",
-                        "-1e150", "-0"}) {
-    all.push_back("(999, 'a', 1, CAST('" + std::string(x) + "' AS DOUBLE PRECISION), NULL, NULL, NULL)");
+  for (const char* x : {"5e-324", "-5e-324", "1e-320", "2.2250738585072014e-308", "1e-200", "NaN",
+                        "Infinity", "-Infinity", "1.7976931348623157e308", "-1e150", "-0"}) {
+    all.push_back("(999, 'a', 1, CAST('" + std::string(x) +
+                  "' AS DOUBLE PRECISION), NULL, NULL, NULL)");
   }
   for (const char* n : {"9223372036854775807", "-9223372036854775808"})
     all.push_back("(999, 'b', CAST('" + std::string(n) + "' AS BIGINT), 1, NULL, NULL, true)");
   for (const char* d : {"infinity", "-infinity", "10000-01-01"}) {
-    all.push_back("(999, 'a', 1, 1, CAST('" + std::string(d) + "' AS DATE), CAST('" + std::string(d) + "' AS TIMESTAMP), NULL)");
+    all.push_back("(999, 'a', 1, 1, CAST('" + std::string(d) + "' AS DATE), CAST('" +
+                  std::string(d) + "' AS TIMESTAMP), NULL)");
   }
   all.emplace_back("(NULL, NULL, NULL, NULL, NULL, NULL, NULL)");
   if (postgresql) {
     all.emplace_back("(999, 'é\"''', 1, 1, DATE '4713-01-01 BC', TIMESTAMP '4713-01-01 BC', NULL)");
   } else {
-    all.emplace_back("(999, 'a' || chr(0) || 'b', 1, 1, DATE '4713-01-01 (BC)', make_timestamp(-210863520000000000), NULL)");
+    all.emplace_back(
+        "(999, 'a' || chr(0) || 'b', 1, 1, DATE '4713-01-01 (BC)', "
+        "make_timestamp(-210863520000000000), NULL)");
     all.emplace_back("(999, 'QQQQ', 1, 1, NULL, NULL, NULL)");
     all.emplace_back("(999, 'QQQQ' || repeat('x', 2000000), 1, 1, NULL, NULL, NULL)");
   }
@@ -420,16 +464,22 @@ std::string values_of(const std::vector<std::string>& more) {
 /// Writes a Parquet file with these records among the good ones, and invalid UTF-8 in them.
 std::string parquet_of(const fs::path& folder, const std::vector<std::string>& more) {
   const std::string path = (folder / "t.parquet").string();
-  in_duckdb("COPY (SELECT CAST(unit AS BIGINT) AS unit, k, CAST(n AS BIGINT) AS n, x, d, s, b FROM (VALUES " + values_of(more) +
-            ") AS v(unit, k, n, x, d, s, b)) TO '" + path + "' (FORMAT parquet, COMPRESSION uncompressed)");
+  in_duckdb(
+      "COPY (SELECT CAST(unit AS BIGINT) AS unit, k, CAST(n AS BIGINT) AS n, x, d, s, b FROM "
+      "(VALUES " +
+      values_of(more) + ") AS v(unit, k, n, x, d, s, b)) TO '" + path +
+      "' (FORMAT parquet, COMPRESSION uncompressed)");
   std::ifstream in(path, std::ios::binary);
   std::string bytes{std::istreambuf_iterator<char>(in), {}};
-  for (auto at = bytes.find("QQQQ"); at != std::string::npos; at = bytes.find("QQQQ", at + 1)) bytes.replace(at, 4, "\xff\xfe\xed\xa0");
+  for (auto at = bytes.find("QQQQ"); at != std::string::npos; at = bytes.find("QQQQ", at + 1))
+    bytes.replace(at, 4, "\xff\xfe\xed\xa0");
   return bytes;
 }
 
 TEST_F(HostileRows, InParquetDoNotChangeOtherRows) {
-  const auto answers = [&](const std::vector<std::string>& more) { return answers_of({"", "parquet"}, parquet_of(folder, more)); };
+  const auto answers = [&](const std::vector<std::string>& more) {
+    return answers_of({"", "parquet"}, parquet_of(folder, more));
+  };
   const Answers base = answers({});
   EXPECT_EQ(base.gathered[0].counts[0], people);
   for (const std::string& record : hostile_sql(false)) {
@@ -445,7 +495,8 @@ TEST_F(HostileRows, HaveEqualTotalsInSparkAndDuckDb) {
   for (const auto& more : {std::vector<std::string>{}, all, {all[0], all[5]}, {all.back()}}) {
     const Answers in_duckdb = answers_of({"", "parquet"}, parquet_of(folder, more));
     fs::permissions(folder, fs::perms::all);  // executors may run as another user
-    const Answers in_spark = ask(*open_engine(SparkServer::parquet((folder / "table").string()), columns));
+    const Answers in_spark =
+        ask(*open_engine(SparkServer::parquet((folder / "table").string()), columns));
     EXPECT_EQ(in_spark.gathered[0].counts[0], people + static_cast<std::int64_t>(more.size()));
     ASSERT_EQ(in_spark.gathered.size(), in_duckdb.gathered.size());
     for (std::size_t i = 0; i < in_duckdb.gathered.size(); ++i) {
@@ -459,9 +510,12 @@ TEST_F(HostileRows, HaveEqualTotalsInSparkAndDuckDb) {
 }
 
 TEST_F(HostileRows, InPostgresqlDoNotChangeOtherRows) {
-  if (!PostgresServer::installed()) GTEST_SKIP() << "no PostgreSQL; type: apt-get install postgresql";
+  if (!PostgresServer::installed())
+    GTEST_SKIP() << "no PostgreSQL; type: apt-get install postgresql";
   const PostgresServer server;
-  server.sql("CREATE TABLE t(unit bigint, k text, n bigint, x double precision, d date, s timestamp, b boolean)");
+  server.sql(
+      "CREATE TABLE t(unit bigint, k text, n bigint, x double precision, d date, s timestamp, b "
+      "boolean)");
   const auto answers = [&](const std::vector<std::string>& more) {
     server.sql("DELETE FROM t; INSERT INTO t VALUES " + values_of(more));
     return ask(*open_engine(PostgresSource{server.connection(), "t"}, columns));

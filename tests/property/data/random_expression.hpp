@@ -24,7 +24,8 @@ class Generator {
   explicit Generator(Random& random) : random_(random) {}
 
   RandomExpression any(int depth) {
-    static constexpr std::array<Type, 6> types{Type::boolean, Type::integer, Type::real, Type::text, Type::date, Type::timestamp};
+    static constexpr std::array<Type, 6> types{Type::boolean, Type::integer, Type::real,
+                                               Type::text,    Type::date,    Type::timestamp};
     return of(random_.pick(types), depth);
   }
 
@@ -66,13 +67,18 @@ class Generator {
   }
 
   E constant(Type type) {
-    const auto fixed = [type](const std::string& text, const Datum& x) { return E{text, type, [x](const Row&) { return x; }}; };
+    const auto fixed = [type](const std::string& text, const Datum& x) {
+      return E{text, type, [x](const Row&) { return x; }};
+    };
     if (random_.one_in(12)) {
-      static const std::array<const char*, 6> names{"boolean", "integer", "real", "text", "date", "timestamp"};
-      return fixed(word("TRY_CAST") + "(NULL AS " + names[static_cast<std::size_t>(type)] + ")", Null{});
+      static const std::array<const char*, 6> names{"boolean", "integer", "real",
+                                                    "text",    "date",    "timestamp"};
+      return fixed(word("TRY_CAST") + "(NULL AS " + names[static_cast<std::size_t>(type)] + ")",
+                   Null{});
     }
     switch (type) {
-      case Type::boolean: return random_.one_in(2) ? fixed(word("TRUE"), true) : fixed(word("FALSE"), false);
+      case Type::boolean:
+        return random_.one_in(2) ? fixed(word("TRUE"), true) : fixed(word("FALSE"), false);
       case Type::integer: {
         const std::int64_t x = random_.integer();
         return fixed(std::to_string(x), x);
@@ -108,7 +114,8 @@ class Generator {
     for (std::size_t i = 0; i < count; ++i) {
       if (mixed && i > 0 && random_.one_in(2)) {
         E e = of(Type::integer, depth);
-        all.push_back({e.text, Type::real, [e](const Row& row) { return cast(e.value(row), Type::real); }});
+        all.push_back(
+            {e.text, Type::real, [e](const Row& row) { return cast(e.value(row), Type::real); }});
       } else {
         all.push_back(of(type, depth));
       }
@@ -116,37 +123,46 @@ class Generator {
     return all;
   }
   Type any_type() {
-    static constexpr std::array<Type, 6> types{Type::boolean, Type::integer, Type::real, Type::text, Type::date, Type::timestamp};
+    static constexpr std::array<Type, 6> types{Type::boolean, Type::integer, Type::real,
+                                               Type::text,    Type::date,    Type::timestamp};
     return random_.pick(types);
   }
 
   E boolean(int depth) {
     switch (random_.below(7)) {
       case 0: {
-        const E a = of(Type::boolean, depth - 1), b = of(Type::boolean, depth - 1), c = of(Type::boolean, depth - 1);
-        return {in(a) + word(" AND ") + in(b) + word(" AND ") + in(c), Type::boolean,
-                [=](const Row& row) { return both(both(a.value(row), b.value(row)), c.value(row)); }};
+        const E a = of(Type::boolean, depth - 1), b = of(Type::boolean, depth - 1),
+                c = of(Type::boolean, depth - 1);
+        return {
+            in(a) + word(" AND ") + in(b) + word(" AND ") + in(c), Type::boolean,
+            [=](const Row& row) { return both(both(a.value(row), b.value(row)), c.value(row)); }};
       }
       case 1: {
         const E a = of(Type::boolean, depth - 1), b = of(Type::boolean, depth - 1);
-        return {in(a) + word(" OR ") + in(b), Type::boolean, [=](const Row& row) { return either(a.value(row), b.value(row)); }};
+        return {in(a) + word(" OR ") + in(b), Type::boolean,
+                [=](const Row& row) { return either(a.value(row), b.value(row)); }};
       }
       case 2: {
         const E a = of(Type::boolean, depth - 1);
-        return {word("NOT ") + in(a), Type::boolean, [=](const Row& row) { return opposite(a.value(row)); }};
+        return {word("NOT ") + in(a), Type::boolean,
+                [=](const Row& row) { return opposite(a.value(row)); }};
       }
       case 3: {
         const E a = any(depth - 1);
         const bool no = random_.one_in(2);
-        return {in(a) + word(no ? " IS NOT NULL" : " IS NULL"), Type::boolean, [=](const Row& row) { return is_null(a.value(row)) != no; }};
+        return {in(a) + word(no ? " IS NOT NULL" : " IS NULL"), Type::boolean,
+                [=](const Row& row) { return is_null(a.value(row)) != no; }};
       }
       case 4: return member(depth);
       case 5: {
         const auto all = alike(any_type(), 3, depth - 1);
         const bool no = random_.one_in(3);
-        return {in(all[0]) + word(no ? " NOT BETWEEN " : " BETWEEN ") + in(all[1]) + word(" AND ") + in(all[2]), Type::boolean, [=](const Row& row) {
+        return {in(all[0]) + word(no ? " NOT BETWEEN " : " BETWEEN ") + in(all[1]) + word(" AND ") +
+                    in(all[2]),
+                Type::boolean, [=](const Row& row) {
                   const Datum x = all[0].value(row);
-                  const Datum inside = both(compare(">=", x, all[1].value(row)), compare("<=", x, all[2].value(row)));
+                  const Datum inside = both(compare(">=", x, all[1].value(row)),
+                                            compare("<=", x, all[2].value(row)));
                   return no ? opposite(inside) : inside;
                 }};
       }
@@ -154,7 +170,9 @@ class Generator {
         static const std::array<std::string, 7> signs{"=", "<>", "!=", "<", "<=", ">", ">="};
         const std::string sign = random_.pick(signs);
         const auto all = alike(any_type(), 2, depth - 1);
-        return {in(all[0]) + sign + in(all[1]), Type::boolean, [=](const Row& row) { return compare(sign, all[0].value(row), all[1].value(row)); }};
+        return {in(all[0]) + sign + in(all[1]), Type::boolean, [=](const Row& row) {
+                  return compare(sign, all[0].value(row), all[1].value(row));
+                }};
       }
     }
   }
@@ -167,7 +185,8 @@ class Generator {
     return {text + ")", Type::boolean, [=](const Row& row) {
               Datum match = false;
               const Datum x = all[0].value(row);
-              for (std::size_t i = 1; i < all.size(); ++i) match = either(match, compare("=", x, all[i].value(row)));
+              for (std::size_t i = 1; i < all.size(); ++i)
+                match = either(match, compare("=", x, all[i].value(row)));
               return no ? opposite(match) : match;
             }};
   }
@@ -176,31 +195,38 @@ class Generator {
     switch (random_.below(6)) {
       case 0: {
         const E a = of(Type::integer, depth - 1);
-        return {"-" + in(a), Type::integer, [=](const Row& row) { return compute('-', std::int64_t{0}, a.value(row), false); }};
+        return {"-" + in(a), Type::integer,
+                [=](const Row& row) { return compute('-', std::int64_t{0}, a.value(row), false); }};
       }
       case 1: {
         const E a = of(Type::integer, depth - 1);
         return {word("ABS") + in(a), Type::integer, [=](const Row& row) {
                   const Datum x = a.value(row);
-                  return !is_null(x) && std::get<std::int64_t>(x) < 0 ? compute('-', std::int64_t{0}, x, false) : x;
+                  return !is_null(x) && std::get<std::int64_t>(x) < 0
+                             ? compute('-', std::int64_t{0}, x, false)
+                             : x;
                 }};
       }
       case 2: {
         const E a = of(Type::date, depth - 1), b = of(Type::date, depth - 1);
-        return {in(a) + " - " + in(b), Type::integer, [=](const Row& row) { return compute('-', a.value(row), b.value(row), false); }};
+        return {in(a) + " - " + in(b), Type::integer,
+                [=](const Row& row) { return compute('-', a.value(row), b.value(row), false); }};
       }
       case 3: {
-        static const std::array<std::string, 12> parts{"year",   "quarter", "month",   "week", "day",    "dow",
-                                                       "isodow", "doy",     "isoyear", "hour", "minute", "second"};
+        static const std::array<std::string, 12> parts{"year",    "quarter", "month",  "week",
+                                                       "day",     "dow",     "isodow", "doy",
+                                                       "isoyear", "hour",    "minute", "second"};
         const std::size_t i = random_.below(parts.size());
         const std::string part = parts[i];
         const E a = of(i < 9 && random_.one_in(2) ? Type::date : Type::timestamp, depth - 1);
-        return {word("EXTRACT(") + part + word(" FROM ") + a.text + ")", Type::integer, [=](const Row& row) { return part_of(part, a.value(row)); }};
+        return {word("EXTRACT(") + part + word(" FROM ") + a.text + ")", Type::integer,
+                [=](const Row& row) { return part_of(part, a.value(row)); }};
       }
       default: {
         const char sign = random_.pick(std::string("+-*"));
         const E a = of(Type::integer, depth - 1), b = of(Type::integer, depth - 1);
-        return {in(a) + sign + in(b), Type::integer, [=](const Row& row) { return compute(sign, a.value(row), b.value(row), false); }};
+        return {in(a) + sign + in(b), Type::integer,
+                [=](const Row& row) { return compute(sign, a.value(row), b.value(row), false); }};
       }
     }
   }
@@ -220,12 +246,15 @@ class Generator {
       }
       case 1: {
         const E a = of(Type::integer, depth - 1), b = of(Type::integer, depth - 1);
-        return {in(a) + "/" + in(b), Type::real, [=](const Row& row) { return compute('/', a.value(row), b.value(row), true); }};
+        return {in(a) + "/" + in(b), Type::real,
+                [=](const Row& row) { return compute('/', a.value(row), b.value(row), true); }};
       }
       default: {
         const char sign = random_.pick(std::string("+-*/"));
-        const E a = of(Type::real, depth - 1), b = of(random_.one_in(3) ? Type::integer : Type::real, depth - 1);
-        return {in(a) + sign + in(b), Type::real, [=](const Row& row) { return compute(sign, a.value(row), b.value(row), true); }};
+        const E a = of(Type::real, depth - 1),
+                b = of(random_.one_in(3) ? Type::integer : Type::real, depth - 1);
+        return {in(a) + sign + in(b), Type::real,
+                [=](const Row& row) { return compute(sign, a.value(row), b.value(row), true); }};
       }
     }
   }
@@ -234,17 +263,21 @@ class Generator {
     const bool simple = random_.one_in(2);
     const std::size_t count = 1 + random_.below(3);
     auto results = alike(type, count + 1, depth - 1);
-    if (random_.one_in(3)) results.back() = {word("NULL"), type, [](const Row&) -> Datum { return Null{}; }};
+    if (random_.one_in(3))
+      results.back() = {word("NULL"), type, [](const Row&) -> Datum { return Null{}; }};
     const bool has_else = random_.one_in(2);
-    const auto conditions = simple ? alike(any_type(), count + 1, depth - 1) : alike(Type::boolean, count + 1, depth - 1);
+    const auto conditions = simple ? alike(any_type(), count + 1, depth - 1)
+                                   : alike(Type::boolean, count + 1, depth - 1);
     std::string text = word("CASE");
     if (simple) text += " " + conditions[count].text;
-    for (std::size_t i = 0; i < count; ++i) text += word(" WHEN ") + conditions[i].text + word(" THEN ") + results[i].text;
+    for (std::size_t i = 0; i < count; ++i)
+      text += word(" WHEN ") + conditions[i].text + word(" THEN ") + results[i].text;
     if (has_else) text += word(" ELSE ") + results[count].text;
     return {text + word(" END"), type, [=](const Row& row) -> Datum {
               for (std::size_t i = 0; i < count; ++i) {
                 const Datum c = conditions[i].value(row);
-                if (is_true(simple ? compare("=", conditions[count].value(row), c) : c)) return results[i].value(row);
+                if (is_true(simple ? compare("=", conditions[count].value(row), c) : c))
+                  return results[i].value(row);
               }
               return has_else ? results[count].value(row) : Null{};
             }};
@@ -286,10 +319,12 @@ class Generator {
                                                         {Type::integer, Type::boolean, Type::date},
                                                         {Type::text, Type::timestamp},
                                                         {Type::text, Type::date}}};
-    static const std::array<const char*, 6> names{"BOOLEAN", "INTEGER", "REAL", "TEXT", "DATE", "TIMESTAMP"};
+    static const std::array<const char*, 6> names{"BOOLEAN", "INTEGER", "REAL",
+                                                  "TEXT",    "DATE",    "TIMESTAMP"};
     const std::size_t i = static_cast<std::size_t>(type);
     const E a = of(random_.one_in(12) ? type : random_.pick(from[i]), depth - 1);
-    return {word("TRY_CAST(") + a.text + word(std::string(" AS ") + names[i]) + ")", type, [=](const Row& row) { return cast(a.value(row), type); }};
+    return {word("TRY_CAST(") + a.text + word(std::string(" AS ") + names[i]) + ")", type,
+            [=](const Row& row) { return cast(a.value(row), type); }};
   }
 
   Random& random_;

@@ -35,26 +35,33 @@ constexpr std::int64_t day_length = 86'400'000'000;
 
 inline std::optional<std::int64_t> days_of(int year, int month, int day) {
   using namespace std::chrono;
-  const year_month_day date{std::chrono::year{year}, std::chrono::month{static_cast<unsigned>(month)}, std::chrono::day{static_cast<unsigned>(day)}};
+  const year_month_day date{std::chrono::year{year},
+                            std::chrono::month{static_cast<unsigned>(month)},
+                            std::chrono::day{static_cast<unsigned>(day)}};
   if (!date.ok()) return std::nullopt;
   return sys_days{date}.time_since_epoch().count();
 }
-inline std::chrono::year_month_day date_of(std::int64_t days) { return std::chrono::sys_days{std::chrono::days{days}}; }
-inline std::int64_t floored(std::int64_t x, std::int64_t by) { return x / by - (x % by < 0 ? 1 : 0); }
+inline std::chrono::year_month_day date_of(std::int64_t days) {
+  return std::chrono::sys_days{std::chrono::days{days}};
+}
+inline std::int64_t floored(std::int64_t x, std::int64_t by) {
+  return x / by - (x % by < 0 ? 1 : 0);
+}
 
 inline std::string date_text(std::int64_t days) {
   const auto date = date_of(days);
   char text[32];
-  std::snprintf(text, sizeof text, "%04d-%02u-%02u", static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
-                static_cast<unsigned>(date.day()));
+  std::snprintf(text, sizeof text, "%04d-%02u-%02u", static_cast<int>(date.year()),
+                static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()));
   return text;
 }
 inline std::string moment_text(std::int64_t microseconds) {
   const std::int64_t days = floored(microseconds, day_length);
   const std::int64_t rest = microseconds - days * day_length;
   char text[32];
-  std::snprintf(text, sizeof text, " %02d:%02d:%02d.%06d", static_cast<int>(rest / 3'600'000'000), static_cast<int>(rest / 60'000'000 % 60),
-                static_cast<int>(rest / 1'000'000 % 60), static_cast<int>(rest % 1'000'000));
+  std::snprintf(text, sizeof text, " %02d:%02d:%02d.%06d", static_cast<int>(rest / 3'600'000'000),
+                static_cast<int>(rest / 60'000'000 % 60), static_cast<int>(rest / 1'000'000 % 60),
+                static_cast<int>(rest % 1'000'000));
   std::string all = date_text(days) + text;
   all.erase(all.find_last_not_of('0') + 1);
   if (all.back() == '.') all.pop_back();
@@ -123,7 +130,8 @@ inline Datum as_moment(const std::string& text) {
       second = r.number(2);
       if (r.take(".")) {
         int width = 0;
-        while (width < 6 && r.take("0123456789")) fraction = 10 * fraction + (text[r.at - 1] - '0'), ++width;
+        while (width < 6 && r.take("0123456789"))
+          fraction = 10 * fraction + (text[r.at - 1] - '0'), ++width;
         if (width == 0) return Null{};
         for (; width < 6; ++width) fraction *= 10;
       }
@@ -139,7 +147,8 @@ inline Datum as_moment(const std::string& text) {
 __extension__ typedef __int128 Wide;
 
 inline Datum whole(Wide x) {
-  if (x < std::numeric_limits<std::int64_t>::min() || x > std::numeric_limits<std::int64_t>::max()) return Null{};
+  if (x < std::numeric_limits<std::int64_t>::min() || x > std::numeric_limits<std::int64_t>::max())
+    return Null{};
   return static_cast<std::int64_t>(x);
 }
 inline Datum real(double x) {
@@ -223,7 +232,8 @@ inline Datum cast(const Datum& x, Type to) {
 inline Datum part_of(const std::string& part, const Datum& x) {
   if (is_null(x)) return Null{};
   const auto* moment = std::get_if<Moment>(&x);
-  const std::int64_t days = moment != nullptr ? floored(moment->microseconds, day_length) : std::get<Day>(x).days;
+  const std::int64_t days =
+      moment != nullptr ? floored(moment->microseconds, day_length) : std::get<Day>(x).days;
   const std::int64_t time = moment != nullptr ? moment->microseconds - days * day_length : 0;
   const auto date = date_of(days);
   const int year = static_cast<int>(date.year());
@@ -264,7 +274,9 @@ inline Datum both(const Datum& x, const Datum& y) {
   return true;
 }
 inline Datum opposite(const Datum& x) { return is_null(x) ? x : Datum(!std::get<bool>(x)); }
-inline Datum either(const Datum& x, const Datum& y) { return opposite(both(opposite(x), opposite(y))); }
+inline Datum either(const Datum& x, const Datum& y) {
+  return opposite(both(opposite(x), opposite(y)));
+}
 
 inline Datum compute(char sign, const Datum& x, const Datum& y, bool as_reals) {
   if (is_null(x) || is_null(y)) return Null{};

@@ -26,7 +26,9 @@ RC_GTEST_PROP(RoundTrip, JsonReadsBackTheSamePlan, ()) {
 
 RC_GTEST_PROP(RoundTrip, HolesKeepTheirFactors, ()) {
   const Plan holed = testing::any_holed_leaf(300);
-  const Plan plan = *rc::gen::inRange(0, 2) == 0 ? holed : *testing::count(100) * (holed + testing::any_plan(2, 300));
+  const Plan plan = *rc::gen::inRange(0, 2) == 0
+                        ? holed
+                        : *testing::count(100) * (holed + testing::any_plan(2, 300));
   RC_ASSERT(parse(print(plan)) == plan);
   RC_ASSERT(from_json(to_json(plan)) == plan);
 }

@@ -10,12 +10,12 @@
 
 #include "core/api/json.hpp"
 #include "core/api/text.hpp"
-#include "sotto/plan/text.hpp"
 #include "report/api/csv.hpp"
 #include "report/api/inspection.hpp"
 #include "report/api/page.hpp"
 #include "report/api/study.hpp"
 #include "report/api/svg.hpp"
+#include "sotto/plan/text.hpp"
 #include "study/api/design.hpp"
 
 namespace sotto {
@@ -67,7 +67,8 @@ const std::vector<std::string> fragments{"\x1b[2K",
                                          "1"};
 
 rc::Gen<std::string> hostile() {
-  return rc::gen::map(rc::gen::container<std::vector<std::size_t>>(rc::gen::inRange<std::size_t>(0, fragments.size())),
+  return rc::gen::map(rc::gen::container<std::vector<std::size_t>>(
+                          rc::gen::inRange<std::size_t>(0, fragments.size())),
                       [](const std::vector<std::size_t>& picks) {
                         std::string text;
                         for (const std::size_t pick : picks) text += fragments[pick];
@@ -95,23 +96,30 @@ std::string violation(const std::string& text, bool may_have_tabs = false) {
       return "a stray byte";
     }
     for (std::size_t k = 1; k < length; ++k) {
-      if (i + k >= text.size() || (static_cast<unsigned char>(text[i + k]) >> 6U) != 2) return "a character cut short";
+      if (i + k >= text.size() || (static_cast<unsigned char>(text[i + k]) >> 6U) != 2)
+        return "a character cut short";
       point = point * 64 + (static_cast<unsigned char>(text[i + k]) & 63U);
     }
     i += length;
-    const bool control = (point < 32 && point != '\n' && !(may_have_tabs && point == '\t')) || (point >= 127 && point < 160);
-    const bool turns =
-        point == 0x61c || point == 0x200e || point == 0x200f || (point >= 0x2028 && point <= 0x202e) || (point >= 0x2066 && point <= 0x2069);
-    const bool hidden = point == 0x200b || point == 0xfeff || (point >= 0xe0000 && point <= 0xe007f);
+    const bool control = (point < 32 && point != '\n' && !(may_have_tabs && point == '\t')) ||
+                         (point >= 127 && point < 160);
+    const bool turns = point == 0x61c || point == 0x200e || point == 0x200f ||
+                       (point >= 0x2028 && point <= 0x202e) || (point >= 0x2066 && point <= 0x2069);
+    const bool hidden =
+        point == 0x200b || point == 0xfeff || (point >= 0xe0000 && point <= 0xe007f);
     const bool surrogate = point >= 0xd800 && point <= 0xdfff;
     if (control || turns || hidden || surrogate) return "U+" + std::to_string(point);
   }
   return "";
 }
 
-bool is_text(const std::string& text) { return escaped_for_terminal(text).find("\\x{") == std::string::npos; }
+bool is_text(const std::string& text) {
+  return escaped_for_terminal(text).find("\\x{") == std::string::npos;
+}
 
-std::size_t lines(const std::string& text) { return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')); }
+std::size_t lines(const std::string& text) {
+  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+}
 
 // Returns the cells of CSV by RFC 4180.
 std::vector<std::vector<std::string>> cells(const std::string& csv) {
@@ -149,8 +157,8 @@ bool is_number(const std::string& text) {
 
 // All outputs about one study in which every text is the hostile one.
 struct Outputs {
-  std::string table, csv, json, page, design, design_csv, design_json, ledger, ledger_csv, ledger_json, picture, inspection, inspection_csv,
-      inspection_json;
+  std::string table, csv, json, page, design, design_csv, design_json, ledger, ledger_csv,
+      ledger_json, picture, inspection, inspection_csv, inspection_json;
 };
 
 Outputs outputs_of(const std::string& text) {
@@ -174,12 +182,15 @@ Outputs outputs_of(const std::string& text) {
   study.queries[0].by = {"by"};
   study.queries[1].ask = Aggregation::mean;
   study.queries[1].of = "of";
-  const Terms terms{.name = text, .unit = "row", .relation = Relation::add_remove, .budget = ZcdpBudget{1, 0}};
-  Study named = study;  // a design refuses keys that SQL cannot express, but an answer from a ledger may contain them
+  const Terms terms{
+      .name = text, .unit = "row", .relation = Relation::add_remove, .budget = ZcdpBudget{1, 0}};
+  Study named = study;  // a design refuses keys that SQL cannot express, but an answer from a
+                        // ledger may contain them
   named.columns[1].values = {std::string("a"), std::string("b")};
   const Design design = sotto::make_design(named, terms);
   Release release{};
-  release.request = release.time = release.title = release.data_name = release.data_version = release.ledger = release.unit = text;
+  release.request = release.time = release.title = release.data_name = release.data_version =
+      release.ledger = release.unit = text;
   release.relation = "add-remove";
   release.plan = print(design.plan);
   release.confidence = 0.95;
@@ -249,8 +260,10 @@ RC_GTEST_PROP(HostileText, IsEscapedInEveryOutput, ()) {
   RC_PRE(!text.empty());
   const Outputs all = outputs_of(text);
   const Outputs plain = outputs_of("x");
-  for (const std::string* output : {&all.table, &all.csv, &all.json, &all.design, &all.design_csv, &all.design_json, &all.ledger, &all.ledger_csv,
-                                   &all.ledger_json, &all.inspection, &all.inspection_csv, &all.inspection_json}) {
+  for (const std::string* output :
+       {&all.table, &all.csv, &all.json, &all.design, &all.design_csv, &all.design_json,
+        &all.ledger, &all.ledger_csv, &all.ledger_json, &all.inspection, &all.inspection_csv,
+        &all.inspection_json}) {
     RC_ASSERT(violation(*output).empty());
   }
   RC_ASSERT(violation(all.page, true).empty());
@@ -271,8 +284,9 @@ RC_GTEST_PROP(HostileText, IsEscapedInEveryOutput, ()) {
       RC_ASSERT(row.size() == rows.front().size());
       for (const std::string& cell : row) {
         const std::size_t start = cell.find_first_not_of(' ');
-        const bool computes =
-            start != std::string::npos && (std::string("=+-@").find(cell[start]) != std::string::npos || cell.compare(start, 2, "\xef\xbc") == 0);
+        const bool computes = start != std::string::npos &&
+                              (std::string("=+-@").find(cell[start]) != std::string::npos ||
+                               cell.compare(start, 2, "\xef\xbc") == 0);
         RC_ASSERT(!computes || is_number(cell));
       }
     }
@@ -287,7 +301,9 @@ RC_GTEST_PROP(HostileText, IsPlainAfterEscaping, ()) {
   RC_ASSERT(is_plain(text) == (escaped_for_terminal(text) == text));
   const std::string several = escaped_lines(text);
   RC_ASSERT(violation(several).empty());
-  for (std::size_t at = several.find('\n'); at != std::string::npos; at = several.find('\n', at + 1)) RC_ASSERT(several.compare(at, 3, "\n  ") == 0);
+  for (std::size_t at = several.find('\n'); at != std::string::npos;
+       at = several.find('\n', at + 1))
+    RC_ASSERT(several.compare(at, 3, "\n  ") == 0);
 }
 
 }  // namespace

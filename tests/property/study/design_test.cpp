@@ -1,4 +1,5 @@
-// What a study is charged is what its noise costs, never more than it allows, and its errors are as asked.
+// What a study is charged is what its noise costs, never more than it allows, and its errors are as
+// asked.
 #include "study/api/design.hpp"
 
 #include <gtest/gtest.h>
@@ -6,8 +7,8 @@
 #include <cmath>
 
 #include "../../support/one_text.hpp"
-#include "random_table.hpp"
 #include "accounting/api/currencies.hpp"
+#include "random_table.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/mechanisms/additive.hpp"
 #include "sotto/plan/text.hpp"
@@ -34,12 +35,14 @@ Plan sum_of(const Design& design) {
   return plan;
 }
 
-// Pr[release of 1 >= τ], for the noise that is sampled and rounded to its grid, from the law itself.
+// Pr[release of 1 >= τ], for the noise that is sampled and rounded to its grid, from the law
+// itself.
 double shown_alone(const PartitionSelection& s) {
   const long double scale = s.counts().scale();
   const long double reach = static_cast<long double>(s.threshold()) - 1 - s.counts().grid() / 2;
   if (s.counts().event().as<Laplace>() != nullptr) {
-    return static_cast<double>(reach <= 0 ? 1 - 0.5L * std::exp(reach / scale) : 0.5L * std::exp(-reach / scale));
+    return static_cast<double>(reach <= 0 ? 1 - 0.5L * std::exp(reach / scale)
+                                          : 0.5L * std::exp(-reach / scale));
   }
   return static_cast<double>(0.5L * std::erfc(reach / scale / std::sqrt(2.0L)));
 }
@@ -51,7 +54,8 @@ void check(const Design& found, const Terms& terms, const std::string& text) {
     const auto* gaussian = m.event.as<Gaussian>();
     ASSERT_TRUE(laplace != nullptr || gaussian != nullptr);
     ASSERT_EQ(laplace != nullptr, m.kind == NoiseKind::laplace);
-    const double claimed = laplace != nullptr ? laplace->sensitivity.value() : gaussian->sensitivity.value();
+    const double claimed =
+        laplace != nullptr ? laplace->sensitivity.value() : gaussian->sensitivity.value();
     ASSERT_GE(claimed, laplace != nullptr ? m.l1 : m.l2);
     // the noise that is drawn is the event's
     const Additive noise(m.event);
@@ -77,7 +81,9 @@ struct Ledgers {
   std::vector<std::string> budgets;
 };
 const std::vector<Ledgers> kinds{
-    {"zcdp", ZcdpBudget{100, 0.1}, {"rho = 0.3\ndelta = 1e-6\n", "epsilon = 0.7\ndelta = 1e-6\n", "epsilon = 0.7\n"}},
+    {"zcdp",
+     ZcdpBudget{100, 0.1},
+     {"rho = 0.3\ndelta = 1e-6\n", "epsilon = 0.7\ndelta = 1e-6\n", "epsilon = 0.7\n"}},
     {"approx", ApproximateBudget{100, 0.1}, {"epsilon = 0.7\ndelta = 1e-6\n", "epsilon = 2\n"}},
     {"pure", ApproximateBudget{100, 0}, {"epsilon = 0.7\n"}},
     {"rdp", RenyiBudget{8, 100, 0.1}, {"epsilon = 0.7\ndelta = 1e-6\n", "epsilon = 0.7\n"}},
@@ -94,8 +100,11 @@ TEST(DesignProperty, TheChargeIsWhatTheNoiseCostsAndWithinTheStudysBudget) {
       const std::string& budget = kind.budgets[static_cast<std::size_t>(i) % kind.budgets.size()];
       const bool has_delta = budget.find("delta") != std::string::npos;
       const bool is_private = has_delta && kind.name != "gdp" && one_in(dice, 3);
-      const Asked asked = random_study(dice, namings[0], one_in(dice, 3), one_in(dice, 4), is_private);
-      const Terms terms{"people", "person", any(dice, std::vector<Relation>{Relation::add_remove, Relation::replace_one, Relation::zero_out}),
+      const Asked asked =
+          random_study(dice, namings[0], one_in(dice, 3), one_in(dice, 4), is_private);
+      const Terms terms{"people", "person",
+                        any(dice, std::vector<Relation>{Relation::add_remove, Relation::replace_one,
+                                                        Relation::zero_out}),
                         kind.budget};
       const Study study = study_in(with_budget(asked.text, budget), "/");
       std::optional<Design> found;
@@ -119,8 +128,10 @@ TEST(DesignProperty, TheChargeIsWhatTheNoiseCostsAndWithinTheStudysBudget) {
         }
         // what the whole costs, asked of the accountant anew
         const Delta at = found->shares_delta ? *found->total_delta : Delta(study.delta.value_or(0));
-        EXPECT_TRUE(!found->shares_delta || at.value() <= promised_delta(kind.budget).value()) << study.text;
-        const Answer total = epsilon(found->plan, at, {Method::tight, std::nullopt, terms.relation, std::nullopt});
+        EXPECT_TRUE(!found->shares_delta || at.value() <= promised_delta(kind.budget).value())
+            << study.text;
+        const Answer total =
+            epsilon(found->plan, at, {Method::tight, std::nullopt, terms.relation, std::nullopt});
         EXPECT_LE(total.value.upper, *study.epsilon * (1 + 1e-14)) << study.text;
         EXPECT_GE(total.value.upper, *study.epsilon * 0.99) << study.text;
       }
@@ -131,10 +142,12 @@ TEST(DesignProperty, TheChargeIsWhatTheNoiseCostsAndWithinTheStudysBudget) {
 }
 
 const std::string head =
-    "[data]\nname = \"people\"\nversion = \"1\"\nsource = \"p.csv\"\n[columns.v]\ntype = \"real\"\nnull = { value = 0 }\nbounds = [-10, 30]\n"
+    "[data]\nname = \"people\"\nversion = \"1\"\nsource = \"p.csv\"\n[columns.v]\ntype = "
+    "\"real\"\nnull = { value = 0 }\nbounds = [-10, 30]\n"
     "[columns.k]\ntype = \"text\"\nnull = \"drop\"\nvalues = [\"a\", \"b\"]\n";
 std::string query(const std::string& name, const std::string& ask, const std::string& more) {
-  return "[[query]]\nname = \"" + name + "\"\nask = \"" + ask + "\"\n" + (ask == "count" || ask == "distinct" ? "" : "of = \"v\"\n") + more;
+  return "[[query]]\nname = \"" + name + "\"\nask = \"" + ask + "\"\n" +
+         (ask == "count" || ask == "distinct" ? "" : "of = \"v\"\n") + more;
 }
 
 double margin(const Study& study, const Design& found, std::size_t q) {
@@ -142,19 +155,24 @@ double margin(const Study& study, const Design& found, std::size_t q) {
     if (std::find(m.queries.begin(), m.queries.end(), q) == m.queries.end()) continue;
     // far above 0, so that nothing is cut off
     const QueryAnswer a =
-        answer(study, study.queries[q], m, m.aggregate.groups, std::vector<double>(m.aggregate.groups.size() * numbers_of_group(m), 1e12));
+        answer(study, study.queries[q], m, m.aggregate.groups,
+               std::vector<double>(m.aggregate.groups.size() * numbers_of_group(m), 1e12));
     return (a.estimates[0].high - a.estimates[0].low) / 2;
   }
   return -1;
 }
 
 TEST(DesignProperty, NumbersThatDoNotFitAMeasurementAreRefused) {
-  const Study study = study_in(head + "[budget]\nepsilon = 1\n" + query("q", "histogram", "step = 2\n"), "/");
+  const Study study =
+      study_in(head + "[budget]\nepsilon = 1\n" + query("q", "histogram", "step = 2\n"), "/");
   const Design found = make_design(study, {"people", "row", Relation::add_remove, kinds[0].budget});
   const Measurement& m = found.measurements.at(0);
   const std::size_t all = m.aggregate.groups.size() * numbers_of_group(m);
   for (const std::size_t size : {std::size_t{0}, all - 1, all + 1}) {
-    EXPECT_THROW((void)answer(study, study.queries[0], m, m.aggregate.groups, std::vector<double>(size, 1.0)), InvalidValue) << size;
+    EXPECT_THROW((void)answer(study, study.queries[0], m, m.aggregate.groups,
+                              std::vector<double>(size, 1.0)),
+                 InvalidValue)
+        << size;
   }
 }
 
@@ -163,11 +181,14 @@ TEST(DesignProperty, AnErrorThatIsAskedForIsMet) {
     for (const std::string noise : {"", "noise = \"laplace\"\n", "noise = \"gaussian\"\n"}) {
       if (kind.name == "pure" && noise.find("gauss") != std::string::npos) continue;
       for (const std::string ask : {"count", "sum", "histogram"}) {
-        const std::string budget = std::get_if<ApproximateBudget>(&kind.budget) != nullptr
-                                       ? "[budget]\nepsilon = 50\n" + std::string(kind.name == "pure" ? "" : "delta = 1e-6\n")
-                                       : "";
+        const std::string budget =
+            std::get_if<ApproximateBudget>(&kind.budget) != nullptr
+                ? "[budget]\nepsilon = 50\n" +
+                      std::string(kind.name == "pure" ? "" : "delta = 1e-6\n")
+                : "";
         const Study study = study_in(head + budget + query("q", ask, "error = 50\n" + noise), "/");
-        const Design found = make_design(study, {"people", "row", Relation::add_remove, kind.budget});
+        const Design found =
+            make_design(study, {"people", "row", Relation::add_remove, kind.budget});
         check(found, {"people", "row", Relation::add_remove, kind.budget}, kind.name);
         EXPECT_LE(margin(study, found, 0), 50 * (1 + 1e-9)) << kind.name << ask << noise;
         EXPECT_GE(margin(study, found, 0), 49.9) << kind.name << ask << noise;
@@ -180,10 +201,12 @@ TEST(DesignProperty, EveryErrorIsMetWhereOneMeasurementServesSeveral) {
   for (const std::string noise : {"laplace", "gaussian"}) {
     for (const double of_count : {0.5, 1.0, 1.3, 1.6, 2.0, 4.0}) {
       const std::string n = "noise = \"" + noise + "\"\n";
-      const Study study = study_in(
-          head + query("n", "count", "error = " + shortest(of_count) + "\n" + n) + query("s", "sum", "error = 30\n" + n) + query("v", "variance", n),
-          "/");
-      const Design found = make_design(study, {"people", "row", Relation::add_remove, ZcdpBudget{1e6, 0}});
+      const Study study =
+          study_in(head + query("n", "count", "error = " + shortest(of_count) + "\n" + n) +
+                       query("s", "sum", "error = 30\n" + n) + query("v", "variance", n),
+                   "/");
+      const Design found =
+          make_design(study, {"people", "row", Relation::add_remove, ZcdpBudget{1e6, 0}});
       ASSERT_EQ(found.measurements.size(), 1U);
       EXPECT_LE(margin(study, found, 0), of_count * (1 + 1e-9)) << noise;
       EXPECT_LE(margin(study, found, 1), 30 * (1 + 1e-9)) << noise << " " << of_count;
@@ -197,22 +220,31 @@ TEST(DesignProperty, TheCheaperNoiseIsTaken) {
     if (kind.name == "pure" || kind.name == "gdp") continue;
     for (const std::string by : {"", "by = [\"k\"]\n"}) {
       for (const std::string ask : {"count", "histogram"}) {
-        const std::string budget = kind.name == "approx" ? "[budget]\nepsilon = 50\ndelta = 1e-6\n" : "";
+        const std::string budget =
+            kind.name == "approx" ? "[budget]\nepsilon = 50\ndelta = 1e-6\n" : "";
         const Terms terms{"people", "row", Relation::replace_one, kind.budget};
         const auto cost = [&](const std::string& noise) {
-          return make_design(study_in(head + budget + query("q", ask, "error = 20\n" + by + noise), "/"), terms).cost.amount;
+          return make_design(
+                     study_in(head + budget + query("q", ask, "error = 20\n" + by + noise), "/"),
+                     terms)
+              .cost.amount;
         };
-        EXPECT_LE(cost(""), std::min(cost("noise = \"laplace\"\n"), cost("noise = \"gaussian\"\n")) * (1 + 1e-12)) << kind.name << ask << by;
+        EXPECT_LE(
+            cost(""),
+            std::min(cost("noise = \"laplace\"\n"), cost("noise = \"gaussian\"\n")) * (1 + 1e-12))
+            << kind.name << ask << by;
       }
     }
   }
 }
 
 TEST(DesignProperty, QueriesThatNameDifferentNoisesAreMeasuredApart) {
-  const Study study = study_in(head + "[budget]\nrho = 1\n" + query("a", "count", "noise = \"laplace\"\n") +
-                                   query("b", "count", "noise = \"gaussian\"\n") + query("c", "count", ""),
-                               "/");
-  const Design found = make_design(study, {"people", "row", Relation::add_remove, ZcdpBudget{5, 0}});
+  const Study study =
+      study_in(head + "[budget]\nrho = 1\n" + query("a", "count", "noise = \"laplace\"\n") +
+                   query("b", "count", "noise = \"gaussian\"\n") + query("c", "count", ""),
+               "/");
+  const Design found =
+      make_design(study, {"people", "row", Relation::add_remove, ZcdpBudget{5, 0}});
   ASSERT_EQ(found.measurements.size(), 2U);
   EXPECT_EQ(found.measurements[0].kind, NoiseKind::laplace);
   EXPECT_EQ(found.measurements[1].kind, NoiseKind::gaussian);
@@ -221,8 +253,11 @@ TEST(DesignProperty, QueriesThatNameDifferentNoisesAreMeasuredApart) {
 TEST(DesignProperty, ACommittedPlanAdmitsTheStudyItWasMadeFor) {
   for (const std::string noise : {"laplace", "gaussian"}) {
     const Study study =
-        study_in(head + query("q", "count", "error = 20\nnoise = \"" + noise + "\"\n") + query("s", "sum", "error = 90\nwhere = \"v > 1\"\n"), "/");
-    const Plan plan = make_design(study, {"people", "row", Relation::add_remove, ZcdpBudget{5, 0}}).plan;
+        study_in(head + query("q", "count", "error = 20\nnoise = \"" + noise + "\"\n") +
+                     query("s", "sum", "error = 90\nwhere = \"v > 1\"\n"),
+                 "/");
+    const Plan plan =
+        make_design(study, {"people", "row", Relation::add_remove, ZcdpBudget{5, 0}}).plan;
     const Terms terms{"people", "row", Relation::add_remove, CommittedBudget{plan}};
     const Design found = make_design(study, terms);
     EXPECT_EQ(print(found.plan), print(plan));
@@ -232,10 +267,12 @@ TEST(DesignProperty, ACommittedPlanAdmitsTheStudyItWasMadeFor) {
 }
 
 TEST(DesignProperty, ShareIsFollowed) {
-  const Study study = study_in(head + "[budget]\nrho = 1\n" + query("a", "count", "share = 3\nnoise = \"gaussian\"\n") +
+  const Study study = study_in(head + "[budget]\nrho = 1\n" +
+                                   query("a", "count", "share = 3\nnoise = \"gaussian\"\n") +
                                    query("b", "count", "where = \"v > 0\"\nnoise = \"gaussian\"\n"),
                                "/");
-  const Design found = make_design(study, {"people", "row", Relation::add_remove, ZcdpBudget{5, 0}});
+  const Design found =
+      make_design(study, {"people", "row", Relation::add_remove, ZcdpBudget{5, 0}});
   ASSERT_EQ(found.measurements.size(), 2U);
   EXPECT_NEAR(found.measurements[1].scale / found.measurements[0].scale, std::sqrt(3.0), 1e-5);
 }

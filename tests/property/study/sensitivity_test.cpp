@@ -1,4 +1,5 @@
-// One unit moves what is measured by no more than is claimed: on real engines, through the statements that are sent, for awkward tables.
+// One unit moves what is measured by no more than is claimed: on real engines, through the
+// statements that are sent, for awkward tables.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -34,13 +35,16 @@ class Folder {
   fs::path path;
 };
 
-/// An engine that is as cheap to read as one of columns: both forms of a statement are then asked for, by chance.
+/// An engine that is as cheap to read as one of columns: both forms of a statement are then asked
+/// for, by chance.
 class Cheap : public Engine {
  public:
   explicit Cheap(std::unique_ptr<Engine> engine) : engine_(std::move(engine)) {}
   [[nodiscard]] Dialect dialect() const override { return engine_->dialect(); }
   [[nodiscard]] std::string table() const override { return engine_->table(); }
-  Rows query(const std::string& sql, const Progress& progress) override { return engine_->query(sql, progress); }
+  Rows query(const std::string& sql, const Progress& progress) override {
+    return engine_->query(sql, progress);
+  }
 
  private:
   std::unique_ptr<Engine> engine_;
@@ -61,7 +65,9 @@ GroupTotals minus(GroupTotals a, const GroupTotals& b) {
   for (std::size_t i = 0; i < a.squares.size(); ++i) a.squares[i] -= b.squares[i];
   return a;
 }
-bool equal(const GroupTotals& a, const GroupTotals& b) { return a.counts == b.counts && a.sums == b.sums && a.squares == b.squares; }
+bool equal(const GroupTotals& a, const GroupTotals& b) {
+  return a.counts == b.counts && a.sums == b.sums && a.squares == b.squares;
+}
 
 struct Distance {
   double l1 = 0, l2 = 0;
@@ -71,7 +77,8 @@ Distance distance(const std::vector<double>& a, const std::vector<double>& b) {
   long double l1 = 0;
   long double squares = 0;
   long double largest = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) largest = std::max(largest, std::abs(static_cast<long double>(a[i]) - b[i]));
+  for (std::size_t i = 0; i < a.size(); ++i)
+    largest = std::max(largest, std::abs(static_cast<long double>(a[i]) - b[i]));
   if (largest == 0) return {};
   for (std::size_t i = 0; i < a.size(); ++i) {
     const long double d = std::abs(static_cast<long double>(a[i]) - b[i]) / largest;
@@ -102,20 +109,28 @@ std::optional<long double> number_of(const Aggregate& a, const Names& n, const R
   }
   if (!x && a.of->if_null) {
     const Value& value = *a.of->if_null;
-    x = std::holds_alternative<double>(value) ? std::get<double>(value) : static_cast<long double>(std::get<std::int64_t>(value));
+    x = std::holds_alternative<double>(value)
+            ? std::get<double>(value)
+            : static_cast<long double>(std::get<std::int64_t>(value));
   }
   return x;
 }
 
-long double rounded_to(const Steps& steps, long double x) { return std::nearbyint(std::ldexp(x, -steps.exponent)); }
+long double rounded_to(const Steps& steps, long double x) {
+  return std::nearbyint(std::ldexp(x, -steps.exponent));
+}
 
 /// Nothing where some unit has more than it may: which of it stays is then the engine's to say.
-std::optional<GroupTotals> by_hand(const Aggregate& a, const Names& n, const Asked& asked, const Table& table) {
+std::optional<GroupTotals> by_hand(const Aggregate& a, const Names& n, const Asked& asked,
+                                   const Table& table) {
   const std::size_t bins = a.gather == Gather::bins ? static_cast<std::size_t>(a.bins.count) : 1;
-  const bool sums = a.gather == Gather::values || a.gather == Gather::squares || a.gather == Gather::totals;
-  GroupTotals found{std::vector<std::int64_t>(a.groups.size() * bins), std::vector<std::int64_t>(sums ? a.groups.size() : 0),
-                 std::vector<std::int64_t>(a.gather == Gather::squares ? a.groups.size() : 0)};
-  std::map<std::pair<std::int64_t, std::size_t>, std::vector<long double>> parts;  // by unit and group
+  const bool sums =
+      a.gather == Gather::values || a.gather == Gather::squares || a.gather == Gather::totals;
+  GroupTotals found{std::vector<std::int64_t>(a.groups.size() * bins),
+                    std::vector<std::int64_t>(sums ? a.groups.size() : 0),
+                    std::vector<std::int64_t>(a.gather == Gather::squares ? a.groups.size() : 0)};
+  std::map<std::pair<std::int64_t, std::size_t>, std::vector<long double>>
+      parts;  // by unit and group
   std::map<std::int64_t, std::set<std::size_t>> groups_of;
   std::int64_t next = 0;
   for (const Row& row : table) {
@@ -141,24 +156,30 @@ std::optional<GroupTotals> by_hand(const Aggregate& a, const Names& n, const Ask
     const std::size_t g = place.second;
     const bool too_many = xs.size() > static_cast<std::size_t>(a.rows_a_group);
     if (a.gather == Gather::rows) {
-      found.counts[g] += std::min<std::int64_t>(static_cast<std::int64_t>(xs.size()), a.rows_a_group);
+      found.counts[g] +=
+          std::min<std::int64_t>(static_cast<std::int64_t>(xs.size()), a.rows_a_group);
     } else if (a.gather == Gather::units) {
       found.counts[g] += 1;
     } else if (a.gather == Gather::totals) {
       long double total = 0;
       for (const long double x : xs) total += std::clamp(rounded_to(a.steps, x), -0x1p40L, 0x1p40L);
       found.counts[g] += 1;
-      found.sums[g] += static_cast<std::int64_t>(std::clamp<long double>(total, a.steps.low, a.steps.high)) - a.steps.low;
+      found.sums[g] +=
+          static_cast<std::int64_t>(std::clamp<long double>(total, a.steps.low, a.steps.high)) -
+          a.steps.low;
     } else if (too_many) {
       return std::nullopt;
     } else {
       for (const long double x : xs) {
         if (a.gather == Gather::bins) {
           const double bin = std::floor((static_cast<double>(x) - a.bins.lower) / a.bins.width);
-          found.counts[g * bins + static_cast<std::size_t>(std::clamp(bin, 0.0, static_cast<double>(bins - 1)))] += 1;
+          found.counts[g * bins + static_cast<std::size_t>(
+                                      std::clamp(bin, 0.0, static_cast<double>(bins - 1)))] += 1;
           continue;
         }
-        const std::int64_t code = static_cast<std::int64_t>(std::clamp<long double>(rounded_to(a.steps, x), a.steps.low, a.steps.high)) - a.steps.low;
+        const std::int64_t code = static_cast<std::int64_t>(std::clamp<long double>(
+                                      rounded_to(a.steps, x), a.steps.low, a.steps.high)) -
+                                  a.steps.low;
         found.counts[g] += 1;
         found.sums[g] += code;
         if (a.gather == Gather::squares) found.squares[g] += code * code;
@@ -180,24 +201,28 @@ struct Drawn {
   Design design;
   Relation relation;
 };
-std::optional<Drawn> draw_design(Dice& dice, const Names& names, bool one_row, bool many_keys, bool private_keys) {
-  const Relation relation = any(dice, std::vector<Relation>{Relation::add_remove, Relation::replace_one, Relation::zero_out});
+std::optional<Drawn> draw_design(Dice& dice, const Names& names, bool one_row, bool many_keys,
+                                 bool private_keys) {
+  const Relation relation = any(
+      dice, std::vector<Relation>{Relation::add_remove, Relation::replace_one, Relation::zero_out});
   const Asked asked = random_study(dice, names, one_row, many_keys, private_keys);
   try {
     return Drawn{asked, make_design(study_in(asked.text, "/"), terms_of(relation)), relation};
   } catch (const StudyError& error) {
-    EXPECT_NE(std::string(error.what()).find("parts"), std::string::npos) << error.what() << "\n" << asked.text;
+    EXPECT_NE(std::string(error.what()).find("parts"), std::string::npos) << error.what() << "\n"
+                                                                          << asked.text;
     return std::nullopt;
   }
 }
 
-void check_neighbours(Engine& engine, Dice& dice, const Names& names, const Drawn& drawn, const std::array<Table, 5>& tables, std::size_t first,
-                      Tried& tried) {
+void check_neighbours(Engine& engine, Dice& dice, const Names& names, const Drawn& drawn,
+                      const std::array<Table, 5>& tables, std::size_t first, Tried& tried) {
   const auto columns = columns_of(names);
   const BoundingKey key = random_key(dice);
   for (const Measurement& m : drawn.design.measurements) {
     std::vector<GroupTotals> of;
-    for (std::size_t t = 0; t < tables.size(); ++t) of.push_back(gather(engine, columns, of_table(m.aggregate, names, first + t), key));
+    for (std::size_t t = 0; t < tables.size(); ++t)
+      of.push_back(gather(engine, columns, of_table(m.aggregate, names, first + t), key));
     ++tried.cases;
     // a unit's part depends on its own rows alone
     ASSERT_TRUE(equal(minus(of[0], of[1]), of[3])) << drawn.asked.text;
@@ -222,7 +247,9 @@ void check_neighbours(Engine& engine, Dice& dice, const Names& names, const Draw
   }
 }
 
-std::array<Table, 5> tables_of(const Neighbours& n) { return {n.all, n.without, n.replaced, n.alone, n.instead}; }
+std::array<Table, 5> tables_of(const Neighbours& n) {
+  return {n.all, n.without, n.replaced, n.alone, n.instead};
+}
 
 void try_sensitivities(std::uint64_t seed, int files, int studies_a_table, Tried& tried) {
   Folder folder;
@@ -277,7 +304,8 @@ TEST_F(SlowSensitivity, OneUnitMovesNumbersByNoMoreThanIsClaimedInManyCases) {
   }
 }
 
-// Where keys are private, one unit changes the counts of at most m keys by 1 each: those that it chooses by itself.
+// Where keys are private, one unit changes the counts of at most m keys by 1 each: those that it
+// chooses by itself.
 void try_keys(std::uint64_t seed, int files, int studies_a_table, int& cases) {
   Folder folder;
   using Counts = std::map<std::vector<Value>, std::int64_t>;
@@ -286,7 +314,8 @@ void try_keys(std::uint64_t seed, int files, int studies_a_table, int& cases) {
     const Names& names = namings[static_cast<std::size_t>(file) % namings.size()];
     std::vector<Table> all;
     for (int t = 0; t < 5; ++t) {
-      for (const Table& table : tables_of(neighbours(dice, t == 4, t % 2 == 0))) all.push_back(table);
+      for (const Table& table : tables_of(neighbours(dice, t == 4, t % 2 == 0)))
+        all.push_back(table);
     }
     const fs::path path = folder.path / ("k" + std::to_string(file) + ".csv");
     write_csv(path.string(), names, all);
@@ -300,7 +329,8 @@ void try_keys(std::uint64_t seed, int files, int studies_a_table, int& cases) {
           ASSERT_TRUE(m.search.has_value());
           std::vector<Counts> of;
           for (std::size_t v = 0; v < 5; ++v) {
-            const PresentGroups found = present_groups(*engine, columns_of(names), of_table(m.search->aggregate, names, 5 * t + v), key);
+            const PresentGroups found = present_groups(
+                *engine, columns_of(names), of_table(m.search->aggregate, names, 5 * t + v), key);
             Counts counts;
             for (std::size_t g = 0; g < found.groups.size(); ++g) {
               ASSERT_GE(found.units[g], 1);
@@ -309,14 +339,16 @@ void try_keys(std::uint64_t seed, int files, int studies_a_table, int& cases) {
             of.push_back(counts);
           }
           ++cases;
-          for (const auto& [whole, rest, part] : {std::array<std::size_t, 3>{0, 1, 3}, std::array<std::size_t, 3>{2, 1, 4}}) {
+          for (const auto& [whole, rest, part] :
+               {std::array<std::size_t, 3>{0, 1, 3}, std::array<std::size_t, 3>{2, 1, 4}}) {
             Counts sum = of[rest];
             for (const auto& [group, count] : of[part]) {
               ASSERT_EQ(count, 1);
               sum[group] += count;
             }
             ASSERT_EQ(sum, of[whole]) << drawn->asked.text;
-            ASSERT_LE(of[part].size(), static_cast<std::size_t>(m.search->aggregate.groups_a_unit)) << drawn->asked.text;
+            ASSERT_LE(of[part].size(), static_cast<std::size_t>(m.search->aggregate.groups_a_unit))
+                << drawn->asked.text;
           }
         }
       }
@@ -338,17 +370,22 @@ TEST_F(SlowSensitivity, OneUnitChangesTheCountsOfAtMostItsShareOfPrivateKeysByOn
 // ---- two engines ----
 
 std::string sql_of(const std::vector<Table>& tables, const Names& n) {
-  std::string sql = "DROP TABLE IF EXISTS people; CREATE TABLE people (" + quoted(n.table) + " bigint, " + quoted(n.person) + " bigint, " +
-                    quoted(n.alias) + " text, " + quoted(n.region) + " text, " + quoted(n.age) + " bigint, " + quoted(n.real) + " float8, " +
-                    quoted(n.whole) + " bigint); INSERT INTO people VALUES ";
+  std::string sql = "DROP TABLE IF EXISTS people; CREATE TABLE people (" + quoted(n.table) +
+                    " bigint, " + quoted(n.person) + " bigint, " + quoted(n.alias) + " text, " +
+                    quoted(n.region) + " text, " + quoted(n.age) + " bigint, " + quoted(n.real) +
+                    " float8, " + quoted(n.whole) + " bigint); INSERT INTO people VALUES ";
   bool first = true;
   for (std::size_t t = 0; t < tables.size(); ++t) {
     for (const Row& row : tables[t]) {
-      const auto whole = [](const std::optional<std::int64_t>& x) { return x ? "'" + std::to_string(*x) + "'" : std::string("NULL"); };
+      const auto whole = [](const std::optional<std::int64_t>& x) {
+        return x ? "'" + std::to_string(*x) + "'" : std::string("NULL");
+      };
       std::string alias = row.unit ? alias_of(*row.unit) : "";
-      for (std::size_t i = alias.find('\''); i != std::string::npos; i = alias.find('\'', i + 2)) alias.insert(i, "'");
-      sql += std::string(first ? "" : ", ") + "(" + std::to_string(t) + ", " + whole(row.unit) + ", " + (row.unit ? "'" + alias + "'" : "NULL") +
-             ", " + (row.region ? "'" + *row.region + "'" : "NULL") + ", " + whole(row.age) + ", " +
+      for (std::size_t i = alias.find('\''); i != std::string::npos; i = alias.find('\'', i + 2))
+        alias.insert(i, "'");
+      sql += std::string(first ? "" : ", ") + "(" + std::to_string(t) + ", " + whole(row.unit) +
+             ", " + (row.unit ? "'" + alias + "'" : "NULL") + ", " +
+             (row.region ? "'" + *row.region + "'" : "NULL") + ", " + whole(row.age) + ", " +
              (row.real ? std::isnan(*row.real)   ? "'NaN'"
                          : std::isinf(*row.real) ? (*row.real > 0 ? "'Infinity'" : "'-Infinity'")
                                                  : "'" + shortest(*row.real) + "'"
@@ -361,7 +398,8 @@ std::string sql_of(const std::vector<Table>& tables, const Names& n) {
 }
 
 /// The tables as another engine has them.
-using OtherEngine = std::function<std::unique_ptr<Engine>(const std::string& sql, const Names& names)>;
+using OtherEngine =
+    std::function<std::unique_ptr<Engine>(const std::string& sql, const Names& names)>;
 
 void compare_engines(const OtherEngine& other_engine, int rounds, int studies_a_table, int least) {
   Folder folder;
@@ -387,8 +425,10 @@ void compare_engines(const OtherEngine& other_engine, int rounds, int studies_a_
             const Aggregate a = of_table(m.search->aggregate, names, t);
             std::array<std::map<std::vector<Value>, std::int64_t>, 2> of;
             for (const int e : {0, 1}) {
-              const PresentGroups found = present_groups(e == 0 ? *duckdb : *second, columns_of(names), a, key);
-              for (std::size_t g = 0; g < found.groups.size(); ++g) of[static_cast<std::size_t>(e)][found.groups[g]] = found.units[g];
+              const PresentGroups found =
+                  present_groups(e == 0 ? *duckdb : *second, columns_of(names), a, key);
+              for (std::size_t g = 0; g < found.groups.size(); ++g)
+                of[static_cast<std::size_t>(e)][found.groups[g]] = found.units[g];
             }
             ASSERT_EQ(of[0], of[1]) << drawn->asked.text;
             continue;
@@ -407,7 +447,8 @@ void compare_engines(const OtherEngine& other_engine, int rounds, int studies_a_
 }
 
 void compare_with_postgresql(int rounds, int studies_a_table, int least) {
-  if (!PostgresServer::installed()) GTEST_SKIP() << "no PostgreSQL server is installed (Debian: postgresql)";
+  if (!PostgresServer::installed())
+    GTEST_SKIP() << "no PostgreSQL server is installed (Debian: postgresql)";
   PostgresServer server;
   const auto opened = [&](const std::string& sql, const Names& names) {
     server.sql(sql);
@@ -431,7 +472,9 @@ void compare_with_spark(int rounds, int studies_a_table, int least) {
 
 TEST_F(Sensitivity, DuckDbAndPostgresqlGatherTheSameNumbers) { compare_with_postgresql(2, 6, 20); }
 TEST_F(Sensitivity, DuckDbAndSparkGatherTheSameNumbers) { compare_with_spark(4, 6, 40); }
-TEST_F(SlowSensitivity, DuckDbAndPostgresqlGatherTheSameNumbersInHundredsOfCases) { compare_with_postgresql(24, 12, 500); }
+TEST_F(SlowSensitivity, DuckDbAndPostgresqlGatherTheSameNumbersInHundredsOfCases) {
+  compare_with_postgresql(24, 12, 500);
+}
 
 }  // namespace
 }  // namespace sotto

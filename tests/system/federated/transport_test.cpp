@@ -26,7 +26,8 @@ constexpr int members = 3;
 /// Three members with a coordinator's server in this process.
 class Door {
  public:
-  explicit Door(std::int64_t size = 3, std::chrono::seconds coordinator_valid = 24h, std::int64_t deadline = 20)
+  explicit Door(std::int64_t size = 3, std::chrono::seconds coordinator_valid = 24h,
+                std::int64_t deadline = 20)
       : relay_(make_tls_identity(coordinator_valid)) {
     session_.title = "a sum";
     session_.nonce = std::string(32, 'a');
@@ -61,8 +62,10 @@ class Door {
       said_ += what + "\n";
     };
     coordinator_ = std::make_unique<Coordinator>(context_, *relay_primitives_, with);
-    server_ =
-        std::make_unique<RelayServer>(*coordinator_, RelayServer::Options{address, {relay_, trusted}, members, largest_message(session_), with.on_event});
+    server_ = std::make_unique<RelayServer>(
+        *coordinator_,
+        RelayServer::Options{
+            address, {relay_, trusted}, members, largest_message(session_), with.on_event});
     thread_ = std::thread([this] { server_->serve([this](int port) { port_ = port; }); });
     while (port_ == 0) std::this_thread::sleep_for(1ms);
   }
@@ -76,12 +79,16 @@ class Door {
   [[nodiscard]] std::string target() const { return host + ":" + std::to_string(port_); }
   [[nodiscard]] int port() const { return port_; }
   [[nodiscard]] std::size_t unauthenticated() const { return server_->unauthenticated(); }
-  [[nodiscard]] Tls tls(int i) const { return {keys_[static_cast<std::size_t>(i)].tls, relay_.certificate}; }
+  [[nodiscard]] Tls tls(int i) const {
+    return {keys_[static_cast<std::size_t>(i)].tls, relay_.certificate};
+  }
   [[nodiscard]] const MemberKey& key(int i) const { return keys_[static_cast<std::size_t>(i)]; }
   [[nodiscard]] const SessionContext& session() const { return context_; }
   [[nodiscard]] const TlsIdentity& relay() const { return relay_; }
   [[nodiscard]] const Coordinator& coordinator() const { return *coordinator_; }
-  [[nodiscard]] Connector connect(const Tls& tls) const { return grpc_connect(target(), tls, largest_message(session_)); }
+  [[nodiscard]] Connector connect(const Tls& tls) const {
+    return grpc_connect(target(), tls, largest_message(session_));
+  }
 
   [[nodiscard]] bool has_said(const std::string& what) {
     const std::lock_guard lock(said_mutex_);
@@ -124,7 +131,8 @@ struct CountingWork : MemberWork {
   std::vector<std::int64_t> sum;
 };
 
-void take_part_as(const Door& door, int i, const Connector& connect, CountingWork& work, std::chrono::seconds patience = 20s) {
+void take_part_as(const Door& door, int i, const Connector& connect, CountingWork& work,
+                  std::chrono::seconds patience = 20s) {
   const auto primitives = real_primitives(64, door.key(i).seed);
   MemoryStore store;
   take_part({door.session(), i, *primitives, connect, {}, patience}, store, work);
@@ -142,10 +150,13 @@ std::string refused(Call call) {
   return "";
 }
 
-bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
 
 TEST(Frames, AMessageOfSeveralFramesRoundTrips) {
-  for (const std::size_t size : {std::size_t{0}, std::size_t{1}, frame_size, frame_size + 1, 3 * frame_size}) {
+  for (const std::size_t size :
+       {std::size_t{0}, std::size_t{1}, frame_size, frame_size + 1, 3 * frame_size}) {
     Bytes message(size, 'x');
     for (std::size_t i = 0; i < size; i += 977) message[i] = static_cast<char>(i);
     Assembly assembly(size);
@@ -165,12 +176,14 @@ TEST(Frames, AMessageOfSeveralFramesRoundTrips) {
 
 TEST(Frames, WhatIsTooLargeOrOutOfOrderIsRefused) {
   const std::string part(10, 'x');
-  EXPECT_THROW((void)Assembly(20).take(21, 0, part), ProtocolError);                // before a byte of it is kept
-  EXPECT_THROW((void)Assembly(~0ULL).take(~0ULL, ~0ULL - 3, part), ProtocolError);  // it starts at its end
-  EXPECT_THROW((void)Assembly(20).take(5, 0, part), ProtocolError);                 // more than announced
-  EXPECT_THROW((void)Assembly(20).take(20, 10, part), ProtocolError);               // no beginning
-  EXPECT_THROW((void)Assembly(20).take(20, 0, ""), ProtocolError);                  // a frame for ever
-  EXPECT_THROW((void)Assembly(1U << 22U).take(1U << 22U, 0, std::string(frame_size + 1, 'x')), ProtocolError);
+  EXPECT_THROW((void)Assembly(20).take(21, 0, part), ProtocolError);  // before a byte of it is kept
+  EXPECT_THROW((void)Assembly(~0ULL).take(~0ULL, ~0ULL - 3, part),
+               ProtocolError);                                         // it starts at its end
+  EXPECT_THROW((void)Assembly(20).take(5, 0, part), ProtocolError);    // more than announced
+  EXPECT_THROW((void)Assembly(20).take(20, 10, part), ProtocolError);  // no beginning
+  EXPECT_THROW((void)Assembly(20).take(20, 0, ""), ProtocolError);     // a frame for ever
+  EXPECT_THROW((void)Assembly(1U << 22U).take(1U << 22U, 0, std::string(frame_size + 1, 'x')),
+               ProtocolError);
   Assembly assembly(20);
   EXPECT_FALSE(assembly.take(20, 0, part));
   EXPECT_THROW((void)assembly.take(20, 0, part), ProtocolError);   // once more from the start
@@ -179,8 +192,9 @@ TEST(Frames, WhatIsTooLargeOrOutOfOrderIsRefused) {
 }
 
 TEST(Frames, BytesAreThoseOfTheProtocolBuffer) {
-  for (const auto& [total, offset, bytes] :
-       {std::tuple{0ULL, 0ULL, Bytes()}, {3ULL, 0ULL, Bytes("abc")}, {1ULL << 40U, 300ULL, Bytes(100000, '\0')}}) {
+  for (const auto& [total, offset, bytes] : {std::tuple{0ULL, 0ULL, Bytes()},
+                                             {3ULL, 0ULL, Bytes("abc")},
+                                             {1ULL << 40U, 300ULL, Bytes(100000, '\0')}}) {
     relay::Frame frame;
     frame.set_total(total);
     frame.set_offset(offset);
@@ -192,7 +206,8 @@ TEST(Frames, BytesAreThoseOfTheProtocolBuffer) {
 
 TEST(Frames, UnknownFieldsAreSkippedAndOtherBytesRefused) {
   const Bytes known = to_bytes(3, 0, "abc");
-  const Bytes unknown = Bytes("\x20\x07\x29", 3) + Bytes(8, 'x') + Bytes("\x32\x02zz\x3d", 5) + "1234";
+  const Bytes unknown =
+      Bytes("\x20\x07\x29", 3) + Bytes(8, 'x') + Bytes("\x32\x02zz\x3d", 5) + "1234";
   EXPECT_EQ(parse_frame(unknown + known), (Frame{3, 0, "abc"}));
   relay::Frame frame;
   ASSERT_TRUE(frame.ParseFromString(unknown + known));
@@ -205,9 +220,11 @@ TEST(Frames, UnknownFieldsAreSkippedAndOtherBytesRefused) {
       EXPECT_THROW((void)parse_frame(part), ProtocolError);
     }
   }
-  EXPECT_THROW((void)parse_frame(Bytes("\x08") + Bytes(10, '\xff')), ProtocolError);                  // a number without an end
-  EXPECT_THROW((void)parse_frame(Bytes("\x1a\xff\xff\xff\xff\xff\xff\xff\xff\x7f")), ProtocolError);  // longer than memory
-  EXPECT_THROW((void)parse_frame(Bytes("\x23")), ProtocolError);                                      // a group
+  EXPECT_THROW((void)parse_frame(Bytes("\x08") + Bytes(10, '\xff')),
+               ProtocolError);  // a number without an end
+  EXPECT_THROW((void)parse_frame(Bytes("\x1a\xff\xff\xff\xff\xff\xff\xff\xff\x7f")),
+               ProtocolError);                                    // longer than memory
+  EXPECT_THROW((void)parse_frame(Bytes("\x23")), ProtocolError);  // a group
 }
 
 TEST(Transport, ThreeMembersSumVectorsOfManyFrames) {
@@ -217,20 +234,25 @@ TEST(Transport, ThreeMembersSumVectorsOfManyFrames) {
   std::vector<CountingWork> works(members, CountingWork(size));
   std::vector<std::thread> threads;
   for (int i = 0; i < members; ++i)
-    threads.emplace_back([&, i] { take_part_as(door, i, door.connect(door.tls(i)), works[static_cast<std::size_t>(i)]); });
+    threads.emplace_back([&, i] {
+      take_part_as(door, i, door.connect(door.tls(i)), works[static_cast<std::size_t>(i)]);
+    });
   for (std::thread& thread : threads) thread.join();
   door.wait();
   ASSERT_EQ(door.coordinator().results().size(), 1U);
   for (const CountingWork& work : works) {
     ASSERT_EQ(work.sum.size(), static_cast<std::size_t>(size));
-    for (std::size_t i = 0; i < work.sum.size(); i += 999) ASSERT_EQ(work.sum[i], members * static_cast<std::int64_t>(i));
+    for (std::size_t i = 0; i < work.sum.size(); i += 999)
+      ASSERT_EQ(work.sum[i], members * static_cast<std::int64_t>(i));
   }
 }
 
 TEST(Transport, AForeignCertificateDoesNotReachTheCoordinator) {
   Door door;
   door.open();
-  const std::string why = refused([&] { (void)door.connect({make_tls_identity(), door.relay().certificate})(); });
+  const std::string why = refused([&] {
+    (void)door.connect({make_tls_identity(), door.relay().certificate})();
+  });
   EXPECT_TRUE(has(why, "lost: ")) << why;
   while (!door.has_said("certificate")) std::this_thread::sleep_for(1ms);
 }
@@ -248,8 +270,14 @@ TEST(Transport, AnExpiredCertificateIsRefusedWithItsDay) {
   Door door;
   door.open();
   const TlsIdentity expired = make_tls_identity(-1h);
-  EXPECT_TRUE(has(refused([&] { (void)door.connect({expired, door.relay().certificate}); }), "this member's own certificate expired on 20"));
-  EXPECT_TRUE(has(refused([&] { (void)door.connect({door.key(0).tls, expired.certificate}); }), "the coordinator's certificate expired on 20"));
+  EXPECT_TRUE(has(refused([&] {
+                    (void)door.connect({expired, door.relay().certificate});
+                  }),
+                  "this member's own certificate expired on 20"));
+  EXPECT_TRUE(has(refused([&] {
+                    (void)door.connect({door.key(0).tls, expired.certificate});
+                  }),
+                  "the coordinator's certificate expired on 20"));
   EXPECT_TRUE(has(refused([&] { Door(3, -1h).open(); }), "certificate expired on 20"));
 }
 
@@ -260,8 +288,10 @@ TEST(Transport, TheServerRefusesAnExpiredCertificateThatItLists) {
   door.open(expired.certificate);
   grpc::ChannelArguments arguments;
   arguments.SetSslTargetNameOverride("sotto");
-  const auto channel =
-      grpc::CreateCustomChannel(door.target(), grpc::SslCredentials({door.relay().certificate, expired.key, expired.certificate}), arguments);
+  const auto channel = grpc::CreateCustomChannel(
+      door.target(),
+      grpc::SslCredentials({door.relay().certificate, expired.key, expired.certificate}),
+      arguments);
   const auto stub = relay::Relay::NewStub(channel);
   grpc::ClientContext context;
   const auto stream = stub->Join(&context);
@@ -280,7 +310,9 @@ TEST(Transport, ATrustedCertificateWithoutAMembersKeyIsRefused) {
   MemoryStore store;
   CountingWork work(3);
   const std::string why = refused([&] {
-    take_part({door.session(), 0, *primitives, door.connect({hostile, door.relay().certificate}), {}, 5s}, store, work);
+    take_part(
+        {door.session(), 0, *primitives, door.connect({hostile, door.relay().certificate}), {}, 5s},
+        store, work);
   });
   EXPECT_TRUE(has(why, "the coordinator refuses")) << why;
   EXPECT_TRUE(has(why, "member-1")) << why;
@@ -296,7 +328,9 @@ TEST(Transport, AnotherSessionIsRefusedByTheMember) {
   const auto primitives = real_primitives(64, door.key(0).seed);
   MemoryStore store;
   CountingWork work(3);
-  const std::string why = refused([&] { take_part({of_another, 0, *primitives, door.connect(door.tls(0)), {}, 5s}, store, work); });
+  const std::string why = refused([&] {
+    take_part({of_another, 0, *primitives, door.connect(door.tls(0)), {}, 5s}, store, work);
+  });
   EXPECT_TRUE(has(why, "session")) << why;
   EXPECT_FALSE(has(why, "lost")) << why;
   EXPECT_FALSE(store.last_state());
@@ -309,8 +343,9 @@ struct RawStream {
     arguments.SetSslTargetNameOverride("sotto");
     arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
     const Tls tls = door.tls(0);
-    stub = relay::Relay::NewStub(
-        grpc::CreateCustomChannel(door.target(), grpc::SslCredentials({tls.trusted, tls.own.key, tls.own.certificate}), arguments));
+    stub = relay::Relay::NewStub(grpc::CreateCustomChannel(
+        door.target(), grpc::SslCredentials({tls.trusted, tls.own.key, tls.own.certificate}),
+        arguments));
     stream = stub->Join(&context);
     relay::Frame challenge;
     EXPECT_TRUE(stream->Read(&challenge));
@@ -339,22 +374,30 @@ TEST(Transport, MalformedAndOversizedFramesAreRefusedWithAReason) {
     return std::to_string(status.error_code()) + " " + status.error_message();
   };
   const std::string unauthenticated = std::to_string(grpc::StatusCode::UNAUTHENTICATED) + " ";
-  EXPECT_TRUE(refusal(std::uint64_t{1} << 60U, 0, "x").starts_with(unauthenticated + "a frame announces a message of 1152921504606846976 bytes"));
-  EXPECT_TRUE(refusal(10, 5, "x").starts_with(unauthenticated + "the frames of a message are out of order"));
+  EXPECT_TRUE(refusal(std::uint64_t{1} << 60U, 0, "x")
+                  .starts_with(unauthenticated +
+                               "a frame announces a message of 1152921504606846976 bytes"));
+  EXPECT_TRUE(refusal(10, 5, "x")
+                  .starts_with(unauthenticated + "the frames of a message are out of order"));
   EXPECT_TRUE(refusal(3, 0, "xyz").starts_with(unauthenticated));
   EXPECT_TRUE(refusal(0, 0, "").starts_with(unauthenticated));
-  EXPECT_TRUE(refusal(100, 0, std::string(2 * frame_size, 'x')).starts_with(std::to_string(grpc::StatusCode::RESOURCE_EXHAUSTED)));
+  EXPECT_TRUE(refusal(100, 0, std::string(2 * frame_size, 'x'))
+                  .starts_with(std::to_string(grpc::StatusCode::RESOURCE_EXHAUSTED)));
   std::uint64_t state = 1;
   for (int i = 0; i < 50; ++i) {  // noise
     std::string bytes;
-    for (int j = 0; j < 100; ++j) bytes += static_cast<char>((state = state * 6364136223846793005ULL + 1442695040888963407ULL) >> 56U);
+    for (int j = 0; j < 100; ++j)
+      bytes += static_cast<char>(
+          (state = state * 6364136223846793005ULL + 1442695040888963407ULL) >> 56U);
     EXPECT_TRUE(refusal(bytes.size(), 0, bytes).starts_with(unauthenticated));
   }
   // The server still serves others.
   std::vector<CountingWork> works(members, CountingWork(3));
   std::vector<std::thread> threads;
   for (int i = 0; i < members; ++i)
-    threads.emplace_back([&, i] { take_part_as(door, i, door.connect(door.tls(i)), works[static_cast<std::size_t>(i)]); });
+    threads.emplace_back([&, i] {
+      take_part_as(door, i, door.connect(door.tls(i)), works[static_cast<std::size_t>(i)]);
+    });
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(works[0].sum, (std::vector<std::int64_t>{0, 3, 6}));
 }
@@ -362,7 +405,8 @@ TEST(Transport, MalformedAndOversizedFramesAreRefusedWithAReason) {
 /// A client without TLS.
 class Client {
  public:
-  explicit Client(int port, const std::string& from = "127.0.0.1") : socket_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+  explicit Client(int port, const std::string& from = "127.0.0.1")
+      : socket_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
     sockaddr_in own{};
     own.sin_family = AF_INET;
     inet_pton(AF_INET, from.c_str(), &own.sin_addr);
@@ -379,7 +423,9 @@ class Client {
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
   ~Client() { close(socket_); }
-  void say(const std::string& bytes) const { (void)::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL); }
+  void say(const std::string& bytes) const {
+    (void)::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+  }
   /// Returns whether the other end closes the connection within this time.
   [[nodiscard]] bool is_closed(std::chrono::milliseconds patience) const {
     const timeval time{patience.count() / 1000, patience.count() % 1000 * 1000};
@@ -430,7 +476,8 @@ TEST(Transport, AMemberStaysConnectedWhateverItsAddressLooksLike) {
 
 /// An acceptor, and the descriptors that it forwards.
 struct Accepting {
-  explicit Accepting(const grpc_detail::Acceptor::Limits& limits) : acceptor("127.0.0.1:0", limits) {
+  explicit Accepting(const grpc_detail::Acceptor::Limits& limits)
+      : acceptor("127.0.0.1:0", limits) {
     acceptor.start([this](int, int fd) {
       const std::lock_guard lock(mutex);
       descriptors.push_back(fd);
@@ -466,8 +513,10 @@ TEST(Acceptor, ForwardsWholeHandshakeRecordsAndClosesOthers) {
   }
   whole.say(hello_record + "and more");
   here.wait_for(2);
-  for (const std::string& junk : {std::string("GET / HTTP/1.1\r\n"), std::string("\x16\x02\x01", 3), std::string("\x16\x03\x01\x00\x00", 5),
-                                  std::string("\x16\x03\x01\xff\xff", 5), std::string("\x16\x03\x01\x00\x04\x02", 6), std::string("\x17")}) {
+  for (const std::string& junk :
+       {std::string("GET / HTTP/1.1\r\n"), std::string("\x16\x02\x01", 3),
+        std::string("\x16\x03\x01\x00\x00", 5), std::string("\x16\x03\x01\xff\xff", 5),
+        std::string("\x16\x03\x01\x00\x04\x02", 6), std::string("\x17")}) {
     const Client client(here.acceptor.port());
     client.say(junk);
     EXPECT_TRUE(client.is_closed(10s));
@@ -482,7 +531,8 @@ TEST(Acceptor, ForwardsWholeHandshakeRecordsAndClosesOthers) {
 }
 
 TEST(Acceptor, ClosesSilentAndUnauthenticatedConnectionsInTime) {
-  Accepting here({.silent = 8, .handshakes = 8, .silent_patience = 300ms, .handshake_patience = 600ms});
+  Accepting here(
+      {.silent = 8, .handshakes = 8, .silent_patience = 300ms, .handshake_patience = 600ms});
   const Client silent(here.acceptor.port());
   const Client half(here.acceptor.port());
   half.say(hello_record.substr(0, 7));
@@ -541,7 +591,9 @@ TEST(Acceptor, AHandshakeHasItsTimeExceptWhereAnotherAddressNeedsTheSeat) {
 TEST(Acceptor, ManyAddressesWithFewConnectionsEachLoseTheOldestOfAll) {
   Accepting here({.silent = 8, .handshakes = 8});
   std::vector<std::unique_ptr<Client>> all;
-  for (int i = 0; i < 9; ++i) all.push_back(std::make_unique<Client>(here.acceptor.port(), "127.0.0." + std::to_string(10 + (i + 1) / 2)));
+  for (int i = 0; i < 9; ++i)
+    all.push_back(std::make_unique<Client>(here.acceptor.port(),
+                                           "127.0.0." + std::to_string(10 + (i + 1) / 2)));
   EXPECT_TRUE(all.front()->is_closed(10s));
   for (std::size_t i = 1; i < all.size(); ++i) EXPECT_FALSE(all[i]->is_closed(20ms)) << i;
 }
@@ -553,15 +605,20 @@ TEST(Acceptor, LimitsLeaveFilesForMembers) {
   EXPECT_THROW(grpc_detail::Acceptor("192.0.2.1:1", seats), std::runtime_error);
   EXPECT_THROW(grpc_detail::Acceptor("nonsense", seats), std::runtime_error);
   const grpc_detail::Acceptor first("127.0.0.1:0", seats);
-  EXPECT_THROW(grpc_detail::Acceptor("127.0.0.1:" + std::to_string(first.port()), seats), std::runtime_error);
+  EXPECT_THROW(grpc_detail::Acceptor("127.0.0.1:" + std::to_string(first.port()), seats),
+               std::runtime_error);
 }
 
 /// A link that sends junk at its n-th message.
 class JunkLink : public Link {
  public:
   JunkLink(std::unique_ptr<Link> link, int at) : link_(std::move(link)), at_(at) {}
-  void send(const Bytes& message) override { link_->send(at_-- == 0 ? Bytes(message.size(), 'j') : message); }
-  std::optional<Bytes> receive(std::chrono::milliseconds patience) override { return link_->receive(patience); }
+  void send(const Bytes& message) override {
+    link_->send(at_-- == 0 ? Bytes(message.size(), 'j') : message);
+  }
+  std::optional<Bytes> receive(std::chrono::milliseconds patience) override {
+    return link_->receive(patience);
+  }
 
  private:
   std::unique_ptr<Link> link_;
@@ -577,8 +634,12 @@ TEST(Transport, AMembersJunkAfterItsHelloClosesItsConnectionWithTheReason) {
   for (int i = 0; i < members; ++i) {
     threads.emplace_back([&, i] {
       const Connector good = door.connect(door.tls(i));
-      const Connector junk = [&]() -> std::unique_ptr<Link> { return std::make_unique<JunkLink>(good(), 1); };
-      const std::string said = refused([&] { take_part_as(door, i, i == 0 ? junk : good, works[static_cast<std::size_t>(i)], 20s); });
+      const Connector junk = [&]() -> std::unique_ptr<Link> {
+        return std::make_unique<JunkLink>(good(), 1);
+      };
+      const std::string said = refused([&] {
+        take_part_as(door, i, i == 0 ? junk : good, works[static_cast<std::size_t>(i)], 20s);
+      });
       if (i == 0) why = said;
     });
   }
@@ -592,7 +653,9 @@ TEST(Transport, AMembersJunkAfterItsHelloClosesItsConnectionWithTheReason) {
 struct SharedLink : Link {
   explicit SharedLink(std::shared_ptr<Link> a_link) : link(std::move(a_link)) {}
   void send(const Bytes& message) override { link->send(message); }
-  std::optional<Bytes> receive(std::chrono::milliseconds patience) override { return link->receive(patience); }
+  std::optional<Bytes> receive(std::chrono::milliseconds patience) override {
+    return link->receive(patience);
+  }
   std::shared_ptr<Link> link;
 };
 

@@ -6,10 +6,10 @@
 #include <functional>
 
 #include "../../oracle/oracle.hpp"
-#include "sotto/core/errors.hpp"
 #include "numerics/api/elementary.hpp"
 #include "privacy/api/gaussian.hpp"
 #include "privacy/api/laplace.hpp"
+#include "sotto/core/errors.hpp"
 
 namespace sotto {
 namespace {
@@ -19,28 +19,38 @@ using oracle::Row;
 
 WholeOrderCurve base_of(const Row& row) {
   const double scale = row.number("scale");
-  if (row.text("base") == "gaussian") return [scale](int order) { return gaussian_renyi(scale, order); };
+  if (row.text("base") == "gaussian")
+    return [scale](int order) { return gaussian_renyi(scale, order); };
   return [scale](int order) { return laplace_renyi(scale, order); };
 }
 
 // ε(inf) of the base.
-Real worst_of(const Row& row) { return row.text("base") == "gaussian" ? Real::unknown() : Real(row.number("scale")); }
+Real worst_of(const Row& row) {
+  return row.text("base") == "gaussian" ? Real::unknown() : Real(row.number("scale"));
+}
 
-void check_line(const char* line, const oracle::Function& f) { oracle::check(oracle::rows("amplification", "line", line), f); }
+void check_line(const char* line, const oracle::Function& f) {
+  oracle::check(oracle::rows("amplification", "line", line), f);
+}
 
 TEST(PoissonRenyi, OfGaussianAndLaplaceEnclosesTheOracle) {
-  check_line("poisson_exact", [](const Row& row) { return poisson_renyi(row.number("rate"), row.order("order"), base_of(row), true); });
+  check_line("poisson_exact", [](const Row& row) {
+    return poisson_renyi(row.number("rate"), row.order("order"), base_of(row), true);
+  });
 }
 
 TEST(PoissonRenyi, OfAnyBaseHasTheFactorThree) {
-  check_line("poisson_general", [](const Row& row) { return poisson_renyi(row.number("rate"), row.order("order"), base_of(row), false); });
+  check_line("poisson_general", [](const Row& row) {
+    return poisson_renyi(row.number("rate"), row.order("order"), base_of(row), false);
+  });
 }
 
 TEST(PoissonRenyi, CachedExcessesGiveTheSameBound) {
   const WholeOrderCurve base = [](int order) { return gaussian_renyi(0.7, order); };
   for (const bool exact : {true, false}) {
     const Real direct = poisson_renyi(0.01, 20, base, exact);
-    const Real cached = poisson_renyi(0.01, 20, [&](int j) { return poisson_log_excess(j, base(j), exact); });
+    const Real cached =
+        poisson_renyi(0.01, 20, [&](int j) { return poisson_log_excess(j, base(j), exact); });
     EXPECT_EQ(direct.bound(), cached.bound());
   }
 }
@@ -61,7 +71,10 @@ TEST(PoissonRenyi, AtRateOneIsTheBase) {
 }
 
 TEST(WithoutReplacement, Theorem9EnclosesTheOracle) {
-  check_line("wang9", [](const Row& row) { return without_replacement_renyi(row.number("rate"), row.order("order"), base_of(row), worst_of(row)); });
+  check_line("wang9", [](const Row& row) {
+    return without_replacement_renyi(row.number("rate"), row.order("order"), base_of(row),
+                                     worst_of(row));
+  });
 }
 
 // The forward differences cancel: from an order on the bound is looser than the formula, but never
@@ -69,19 +82,27 @@ TEST(WithoutReplacement, Theorem9EnclosesTheOracle) {
 TEST(WithoutReplacement, Theorem27IsAnUpperBoundAndTightUpToOrderFive) {
   for (const Row& row : oracle::rows("amplification", "line", "wang27")) {
     const int order = row.order("order");
-    const Real x = without_replacement_renyi_exact_pair(row.number("rate"), order, base_of(row), worst_of(row));
+    const Real x = without_replacement_renyi_exact_pair(row.number("rate"), order, base_of(row),
+                                                        worst_of(row));
     EXPECT_TRUE(row.value().at_most(x.upper())) << row.show() << "\n  got " << oracle::show(x);
     if (order <= 5) {
-      EXPECT_LE(x.upper(), row.value().high * (1 + 1e-12)) << row.show() << "\n  got " << oracle::show(x);
+      EXPECT_LE(x.upper(), row.value().high * (1 + 1e-12))
+          << row.show() << "\n  got " << oracle::show(x);
     }
-    EXPECT_LE(x.upper(), without_replacement_renyi_loose(row.number("rate"), order, base_of(row)).upper() * (1 + 1e-12)) << row.show();
+    EXPECT_LE(x.upper(),
+              without_replacement_renyi_loose(row.number("rate"), order, base_of(row)).upper() *
+                  (1 + 1e-12))
+        << row.show();
   }
 }
 
 TEST(WithoutReplacement, CheatSheetFormsEncloseTheOracle) {
-  check_line("loose", [](const Row& row) { return without_replacement_renyi_loose(row.number("rate"), row.order("order"), base_of(row)); });
+  check_line("loose", [](const Row& row) {
+    return without_replacement_renyi_loose(row.number("rate"), row.order("order"), base_of(row));
+  });
   check_line("one_order", [](const Row& row) {
-    return without_replacement_renyi_one_order(row.number("rate"), row.order("order"), base_of(row)(row.order("order")));
+    return without_replacement_renyi_one_order(row.number("rate"), row.order("order"),
+                                               base_of(row)(row.order("order")));
   });
 }
 
@@ -101,7 +122,8 @@ TEST(BetweenWholeOrders, IsTheChordOfTheLogMoment) {
   // (α-1) D_α at 5.25 lies a quarter of the way from 4 D_5 to 5 D_6.
   const Real chord = (Real(0.75) * 4 * renyi(5) + Real(0.25) * 5 * renyi(6)) / Real(4.25);
   EXPECT_TRUE(oracle::encloses(between_whole_orders(5.25, renyi), chord));
-  for (const double order : {1.2, 2.5, 7.75, 100.1}) EXPECT_GE(between_whole_orders(order, renyi).upper(), gaussian_renyi(0.7, order).lower());
+  for (const double order : {1.2, 2.5, 7.75, 100.1})
+    EXPECT_GE(between_whole_orders(order, renyi).upper(), gaussian_renyi(0.7, order).lower());
   EXPECT_EQ(between_whole_orders(1024, renyi).bound(), renyi(1024).bound());
   EXPECT_EQ(between_whole_orders(1e9, renyi).upper(), infinity);
 }
@@ -109,7 +131,9 @@ TEST(BetweenWholeOrders, IsTheChordOfTheLogMoment) {
 // --- (ε, δ) and profiles ---
 
 TEST(Amplified, EpsilonEnclosesTheOracle) {
-  check_line("approximate", [](const Row& row) { return amplified(Real(row.number("rate")), ApproximateDP{row.number("scale"), 1e-6}).epsilon; });
+  check_line("approximate", [](const Row& row) {
+    return amplified(Real(row.number("rate")), ApproximateDP{row.number("scale"), 1e-6}).epsilon;
+  });
 }
 
 TEST(Amplified, DeltaIsScaledByTheRate) {
@@ -125,7 +149,8 @@ TEST(Amplified, HugeEpsilonIsStillAnUpperBound) {
 }
 
 Profile base_profile(const Row& row) {
-  return row.text("base") == "gaussian" ? gaussian_profile(row.number("scale")) : laplace_profile(row.number("scale"));
+  return row.text("base") == "gaussian" ? gaussian_profile(row.number("scale"))
+                                        : laplace_profile(row.number("scale"));
 }
 
 // The argument of the base is rounded to a double: the profile is a close bound on its side. Near
@@ -135,9 +160,13 @@ TEST(AmplifiedProfile, BracketsTheOracle) {
     const double epsilon = row.number("epsilon");
     const Real upper = amplified(row.number("rate"), base_profile(row), Side::upper).delta(epsilon);
     const Real lower = amplified(row.number("rate"), base_profile(row), Side::lower).delta(epsilon);
-    EXPECT_TRUE(row.value().at_most(upper.upper())) << row.show() << "\n  got " << oracle::show(upper);
-    EXPECT_TRUE(row.value().at_least(lower.lower())) << row.show() << "\n  got " << oracle::show(lower);
-    EXPECT_LE(upper.upper() - lower.lower(), 1e-11 * row.value().high + 2e-16 * (row.text("base") == "laplace" ? 1 : 0) + 256 * oracle::smallest)
+    EXPECT_TRUE(row.value().at_most(upper.upper()))
+        << row.show() << "\n  got " << oracle::show(upper);
+    EXPECT_TRUE(row.value().at_least(lower.lower()))
+        << row.show() << "\n  got " << oracle::show(lower);
+    EXPECT_LE(upper.upper() - lower.lower(), 1e-11 * row.value().high +
+                                                 2e-16 * (row.text("base") == "laplace" ? 1 : 0) +
+                                                 256 * oracle::smallest)
         << row.show();
   }
 }
@@ -146,7 +175,8 @@ TEST(AmplifiedProfile, TheTwoSidesRoundTheArgumentInOppositeDirections) {
   const Profile upper = amplified(0.3, laplace_profile(1), Side::upper);
   const Profile lower = amplified(0.3, laplace_profile(1), Side::lower);
   bool apart = false;
-  for (double e = 0.01; e < 0.4; e += 0.01) apart = apart || lower.delta(e).upper() < upper.delta(e).lower();
+  for (double e = 0.01; e < 0.4; e += 0.01)
+    apart = apart || lower.delta(e).upper() < upper.delta(e).lower();
   EXPECT_TRUE(apart);
 }
 
@@ -174,24 +204,30 @@ TEST(AmplifiedProfile, TheFailureIsScaledByTheRate) {
 
 TEST(AmplifiedProfile, ItIsABoundAtHugeEpsilon) {
   const Profile base = laplace_profile(650);
-  EXPECT_GE(amplified(0.5, base, Side::upper).delta(601).upper(), 0.5 * laplace_delta(601 + std::log(2.0), 650).lower());
-  EXPECT_LE(amplified(0.5, base, Side::lower).delta(601).lower(), 0.5 * laplace_delta(601 + std::log(2.0), 650).upper());
+  EXPECT_GE(amplified(0.5, base, Side::upper).delta(601).upper(),
+            0.5 * laplace_delta(601 + std::log(2.0), 650).lower());
+  EXPECT_LE(amplified(0.5, base, Side::lower).delta(601).lower(),
+            0.5 * laplace_delta(601 + std::log(2.0), 650).upper());
 }
 
 // --- tCDP: each condition fails alone ---
 
 TEST(TruncatedSampling, EnclosesTheOracle) {
-  const auto of = [](const Row& row) { return amplified(Real(row.number("rate")), TruncatedConcentratedDP{row.number("scale"), 1e9}); };
+  const auto of = [](const Row& row) {
+    return amplified(Real(row.number("rate")), TruncatedConcentratedDP{row.number("scale"), 1e9});
+  };
   check_line("tcdp_rho", [&](const Row& row) { return of(row).rho; });
   check_line("tcdp_omega", [&](const Row& row) { return of(row).omega; });
 }
 
-void expect_refusal(const Real& rate, const TruncatedConcentratedDP& tcdp, const std::string& condition) {
+void expect_refusal(const Real& rate, const TruncatedConcentratedDP& tcdp,
+                    const std::string& condition) {
   try {
     amplified(rate, tcdp);
     ADD_FAILURE() << "not refused: " << condition;
   } catch (const OutsideConditions& error) {
-    EXPECT_NE(std::string(error.what()).find("the theorem needs " + condition), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("the theorem needs " + condition), std::string::npos)
+        << error.what();
   }
 }
 

@@ -13,26 +13,29 @@
 #include <vector>
 
 #include "../../support/number.hpp"
-#include "accounting/methods/gaussian_cover.hpp"
-#include "sotto/accounting/account.hpp"
-#include "sotto/accounting/filter.hpp"
 #include "accounting/api/pld.hpp"
-#include "sotto/core/errors.hpp"
+#include "accounting/methods/gaussian_cover.hpp"
 #include "core/api/work.hpp"
-#include "sotto/plan/text.hpp"
 #include "privacy/api/gaussian.hpp"
 #include "privacy/api/laplace.hpp"
+#include "sotto/accounting/account.hpp"
+#include "sotto/accounting/filter.hpp"
+#include "sotto/core/errors.hpp"
+#include "sotto/plan/text.hpp"
 
 namespace sotto {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-bool mentions(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool mentions(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
 
 // A bracket of d + (1-d) δ_μ(ε).
 Bound right_side(double epsilon, double mu, double slack) {
-  const Real value = mu == 0 ? Real(slack) : Real(slack) + (1 - Real(slack)) * gaussian_delta(epsilon, mu);
+  const Real value =
+      mu == 0 ? Real(slack) : Real(slack) + (1 - Real(slack)) * gaussian_delta(epsilon, mu);
   return value.bound();
 }
 
@@ -79,10 +82,12 @@ TEST(ApproximateGdp, LongTrainingsCostAlmostTheirTightTotal) {
     const char* plan;
     double slack, epsilon;
   };
-  for (const Seen& seen :
-       {Seen{"10000 * poisson(0.01, gaussian(1))", 1e-6, 6.1914}, Seen{"10000 * poisson(0.01, gaussian(1))", 1e-7, 6.2038},
-        Seen{"10000 * poisson(0.01, gaussian(1))", 1e-8, 6.2389}, Seen{"3500 * poisson(0.00427, gaussian(1.1))", 1e-6, 1.1326},
-        Seen{"3500 * poisson(0.00427, gaussian(1.1))", 1e-7, 1.1374}, Seen{"3500 * poisson(0.00427, gaussian(1.1))", 1e-8, 1.1478}}) {
+  for (const Seen& seen : {Seen{"10000 * poisson(0.01, gaussian(1))", 1e-6, 6.1914},
+                           Seen{"10000 * poisson(0.01, gaussian(1))", 1e-7, 6.2038},
+                           Seen{"10000 * poisson(0.01, gaussian(1))", 1e-8, 6.2389},
+                           Seen{"3500 * poisson(0.00427, gaussian(1.1))", 1e-6, 1.1326},
+                           Seen{"3500 * poisson(0.00427, gaussian(1.1))", 1e-7, 1.1374},
+                           Seen{"3500 * poisson(0.00427, gaussian(1.1))", 1e-8, 1.1478}}) {
     const double mu = approximate_gdp_of(parse(seen.plan), seen.slack).mu;
     const double claimed = Filter(GdpBudget{mu, seen.slack}).claim(Delta(1e-5)).epsilon;
     EXPECT_NEAR(claimed, seen.epsilon, 1e-4) << seen.plan << " at " << seen.slack;
@@ -94,8 +99,12 @@ TEST(ApproximateGdp, LongTrainingsCostAlmostTheirTightTotal) {
 // ten whole trainings within 5 %.
 TEST(ApproximateGdp, TheDefaultSlackCostsAPercentAndTenTrainingsFive) {
   const double delta = 1e-5;
-  const auto claimed = [&](double squared_mu) { return Filter(GdpBudget{std::sqrt(squared_mu), delta / 10}).claim(Delta(delta)).epsilon; };
-  const auto tight = [&](const std::string& plan) { return epsilon(parse(plan), Delta(delta)).value.upper; };
+  const auto claimed = [&](double squared_mu) {
+    return Filter(GdpBudget{std::sqrt(squared_mu), delta / 10}).claim(Delta(delta)).epsilon;
+  };
+  const auto tight = [&](const std::string& plan) {
+    return epsilon(parse(plan), Delta(delta)).value.upper;
+  };
   const auto square_of = [](const char* plan, double slack) {
     const double mu = approximate_gdp_of(parse(plan), slack).mu;
     return mu * mu;
@@ -103,7 +112,8 @@ TEST(ApproximateGdp, TheDefaultSlackCostsAPercentAndTenTrainingsFive) {
   EXPECT_LE(claimed(100 * square_of("gaussian(20)", 0)), 1.01 * tight("100 * gaussian(20)"));
   const char* const training = "10000 * poisson(0.01, gaussian(1))";
   EXPECT_LE(claimed(square_of(training, delta / 10)), 1.01 * tight(training));
-  EXPECT_LE(claimed(10 * square_of(training, delta / 100)), 1.05 * tight("100000 * poisson(0.01, gaussian(1))"));
+  EXPECT_LE(claimed(10 * square_of(training, delta / 100)),
+            1.05 * tight("100000 * poisson(0.01, gaussian(1))"));
 }
 
 // --- Domination at many ε ---
@@ -135,8 +145,10 @@ TEST(ApproximateGdp, DominatesOnAFineGridInBothDirections) {
           // The lower end must not exceed the right side; the upper end exceeds it by its width at
           // most.
           const Bracket delta = composed_delta(one, {at, at}, {.smooth = 1e-9, .atoms = 1e-5});
-          EXPECT_LE(delta.lower, right_side(at, result.mu, slack).upper) << text << " at eps " << at << " slack " << slack;
-          EXPECT_LE(delta.upper, right_side(at, result.mu, slack).upper * (1 + 1e-3)) << text << " at eps " << at << " slack " << slack;
+          EXPECT_LE(delta.lower, right_side(at, result.mu, slack).upper)
+              << text << " at eps " << at << " slack " << slack;
+          EXPECT_LE(delta.upper, right_side(at, result.mu, slack).upper * (1 + 1e-3))
+              << text << " at eps " << at << " slack " << slack;
         }
       }
     }
@@ -147,7 +159,8 @@ TEST(ApproximateGdp, DominatesOnAFineGridInBothDirections) {
 // the touching point.
 TEST(ApproximateGdp, AMuThatIsAThousandthSmallerIsNoCover) {
   for (const char* text : events) {
-    if (mentions(text, "without") || mentions(text, "approx(0.3") || mentions(text, "exponential")) continue;  // dominated, not reached
+    if (mentions(text, "without") || mentions(text, "approx(0.3") || mentions(text, "exponential"))
+      continue;  // dominated, not reached
     const ApproximateGDP result = approximate_gdp_of(parse(text), 1e-7);
     const double reached = delta(parse(text), Epsilon(result.touch)).value.lower;
     EXPECT_GT(reached, right_side(result.touch, 0.999 * result.mu, result.slack).upper) << text;
@@ -156,7 +169,8 @@ TEST(ApproximateGdp, AMuThatIsAThousandthSmallerIsNoCover) {
 }
 
 TEST(ApproximateGdp, LessSlackNeverCostsLess) {
-  for (const char* text : {"300 * poisson(0.02, gaussian(0.8))", "laplace(2) + 3 * gaussian(4)", "10 * randomized_response(0.6)"}) {
+  for (const char* text : {"300 * poisson(0.02, gaussian(0.8))", "laplace(2) + 3 * gaussian(4)",
+                           "10 * randomized_response(0.6)"}) {
     double last = 0;
     for (const double slack : {1e-3, 1e-5, 1e-7, 1e-9, 1e-12}) {
       const double mu = approximate_gdp_of(parse(text), slack).mu;
@@ -204,17 +218,26 @@ TEST(GaussianCover, HoldsForUnevenUpperBounds) {
   const double x = 2;
   std::mt19937 random(7);
   std::uniform_real_distribution<double> more(1, 1.02);
-  const auto cover =
-      gaussian_cover(laplace_above(x, [&](double epsilon) { return std::min(1.0, more(random) * laplace_delta(epsilon, x).upper()); }), 1e-6);
+  const auto cover = gaussian_cover(
+      laplace_above(x,
+                    [&](double epsilon) {
+                      return std::min(1.0, more(random) * laplace_delta(epsilon, x).upper());
+                    }),
+      1e-6);
   ASSERT_TRUE(cover.has_value());
-  for (int i = 0; i <= 3000; ++i) EXPECT_LE(laplace_delta(x * i / 3000, x).lower(), right_side(x * i / 3000, cover->mu, 1e-6).upper);
-  const auto exact = gaussian_cover(laplace_above(x, [&](double epsilon) { return laplace_delta(epsilon, x).upper(); }), 1e-6);
+  for (int i = 0; i <= 3000; ++i)
+    EXPECT_LE(laplace_delta(x * i / 3000, x).lower(),
+              right_side(x * i / 3000, cover->mu, 1e-6).upper);
+  const auto exact = gaussian_cover(
+      laplace_above(x, [&](double epsilon) { return laplace_delta(epsilon, x).upper(); }), 1e-6);
   EXPECT_LT(cover->mu, 1.05 * exact->mu);
   EXPECT_GE(cover->mu, exact->mu * (1 - 1e-6));
 }
 
 TEST(GaussianCover, AProfileWithinTheSlackHasMuZero) {
-  const ProfileAbove little{.delta = [](double) { return 1e-9; }, .epsilon = [](double) { return 0.0; }, .worst = infinity};
+  const ProfileAbove little{.delta = [](double) { return 1e-9; },
+                            .epsilon = [](double) { return 0.0; },
+                            .worst = infinity};
   EXPECT_EQ(gaussian_cover(little, 1e-8)->mu, 0);
   EXPECT_FALSE(gaussian_cover(little, 0).has_value());
   EXPECT_FALSE(gaussian_cover(little, 1e-10).has_value() && gaussian_cover(little, 1e-10)->mu == 0);
@@ -226,15 +249,20 @@ TEST(GaussianCover, NeedsMoreThanTheNodesAlone) {
   const double slack = 1e-4;
   const double touch = 1.3;
   const double fall = (1 - slack) * 0.5 * std::erfc((touch + 0.5) / std::sqrt(2.0));
-  const auto line = [&](double epsilon) { return right_side(touch, 1, slack).lower - fall * (std::exp(epsilon) - std::exp(touch)); };
+  const auto line = [&](double epsilon) {
+    return right_side(touch, 1, slack).lower - fall * (std::exp(epsilon) - std::exp(touch));
+  };
   const double end = std::log(std::exp(touch) + (line(touch) - slack) / fall);
   const std::vector<accounting_detail::ProfileNode> ends{{0, line(0)}, {end, slack}};
   EXPECT_TRUE(accounting_detail::is_cover(ends, 1 + 1e-9, slack));
   EXPECT_FALSE(accounting_detail::is_cover(ends, 1 - 1e-9, slack));
   EXPECT_LT(line(0), right_side(0, 0.95, slack).lower);
   EXPECT_LT(line(end), right_side(end, 0.95, slack).lower);
-  const auto above = [&](double epsilon) { return epsilon > end ? slack : line(epsilon) * (1 + 1e-12); };
-  const auto result = gaussian_cover({.delta = above, .epsilon = [&](double) { return end; }, .worst = infinity}, slack);
+  const auto above = [&](double epsilon) {
+    return epsilon > end ? slack : line(epsilon) * (1 + 1e-12);
+  };
+  const auto result = gaussian_cover(
+      {.delta = above, .epsilon = [&](double) { return end; }, .worst = infinity}, slack);
   ASSERT_TRUE(result.has_value());
   EXPECT_GE(result->mu, 1 - 1e-10);
   EXPECT_LE(result->mu, 1 + 3e-6);
@@ -243,16 +271,20 @@ TEST(GaussianCover, NeedsMoreThanTheNodesAlone) {
 
 TEST(GaussianCover, IsCheckedAtBothEndsOfEveryChordAndBeyondTheLast) {
   const double slack = 1e-6;
-  const auto at = [&](double epsilon, double share) { return right_side(epsilon, 1, slack).lower * share; };
+  const auto at = [&](double epsilon, double share) {
+    return right_side(epsilon, 1, slack).lower * share;
+  };
   const auto is_cover = [&](double first, double second, double last) {
-    return accounting_detail::is_cover({{0, at(0, first)}, {0.5, at(0.5, second)}, {3, last}}, 1, slack);
+    return accounting_detail::is_cover({{0, at(0, first)}, {0.5, at(0.5, second)}, {3, last}}, 1,
+                                       slack);
   };
   // low enough for the chords between them
   EXPECT_TRUE(is_cover(0.5, 1e-2, slack));
   EXPECT_FALSE(is_cover(1 + 1e-9, 1e-2, slack));
   EXPECT_FALSE(is_cover(0.5, 1 + 1e-9, slack));
   EXPECT_FALSE(is_cover(0.5, 1e-2, slack * (1 + 1e-9)));
-  EXPECT_FALSE(accounting_detail::is_cover({{0.1, 1e-3}, {20, slack}}, 1, slack));  // nothing is known from 0 on
+  EXPECT_FALSE(accounting_detail::is_cover({{0.1, 1e-3}, {20, slack}}, 1,
+                                           slack));  // nothing is known from 0 on
   EXPECT_FALSE(accounting_detail::is_cover({}, 1, slack));
 }
 
@@ -265,28 +297,33 @@ TEST(ApproximateGdp, GaussiansCostExactlyTheirMuAndNoSlack) {
     EXPECT_EQ(one.slack, 0);
     EXPECT_NEAR(one.mu, 0.5, 1e-15);
     EXPECT_GE(one.mu, 0.5);
-    EXPECT_NEAR(approximate_gdp_of(parse("3 * gaussian(4) + gdp(0.5)"), slack).mu, std::sqrt(3.0 / 16 + 0.25), 1e-15);
+    EXPECT_NEAR(approximate_gdp_of(parse("3 * gaussian(4) + gdp(0.5)"), slack).mu,
+                std::sqrt(3.0 / 16 + 0.25), 1e-15);
   }
 }
 
 TEST(ApproximateGdp, KeySelectionCostsItsMuAndItsOwnDelta) {
-  const ApproximateGDP result = approximate_gdp_of(parse("gaussian(3, 2) + approx(0, 2e-8) + approx(0, 1e-8)"), 1e-7);
+  const ApproximateGDP result =
+      approximate_gdp_of(parse("gaussian(3, 2) + approx(0, 2e-8) + approx(0, 1e-8)"), 1e-7);
   EXPECT_TRUE(result.exact);
   EXPECT_NEAR(result.mu, 2.0 / 3, 1e-14);
   EXPECT_NEAR(result.slack, 3e-8, 1e-15);
   EXPECT_GE(result.slack, 3e-8 - 2e-16);
-  EXPECT_THROW((void)approximate_gdp_of(parse("gaussian(3, 2) + approx(0, 2e-8)"), 1e-8), OutsideConditions);
+  EXPECT_THROW((void)approximate_gdp_of(parse("gaussian(3, 2) + approx(0, 2e-8)"), 1e-8),
+               OutsideConditions);
 }
 
 TEST(ApproximateGdp, AnEventsOwnDeltaLiesInsideTheSlack) {
   const Plan event = parse("approx(0.5, 1e-7)");
   EXPECT_THROW((void)approximate_gdp_of(event, 9e-8), OutsideConditions);
-  const ApproximateGDP just = approximate_gdp_of(event, 1e-7);  // the same number is the same δ, whatever its reading
+  const ApproximateGDP just =
+      approximate_gdp_of(event, 1e-7);  // the same number is the same δ, whatever its reading
   EXPECT_GE(just.slack, 1e-7);
   EXPECT_LE(just.slack, 1e-7 * (1 + 1e-15));
   EXPECT_NEAR(just.mu, approximate_gdp_of(parse("pure(0.5)"), 0).mu, 1e-6);
-  EXPECT_NEAR(approximate_gdp_of(parse("100 * poisson(0.01, gaussian(1)) + approx(0, 1e-8)"), 2e-8).mu,
-              approximate_gdp_of(parse("100 * poisson(0.01, gaussian(1))"), 1e-8).mu, 1e-5);
+  EXPECT_NEAR(
+      approximate_gdp_of(parse("100 * poisson(0.01, gaussian(1)) + approx(0, 1e-8)"), 2e-8).mu,
+      approximate_gdp_of(parse("100 * poisson(0.01, gaussian(1))"), 1e-8).mu, 1e-5);
 }
 
 TEST(ApproximateGdp, WithoutSlackOnlyABoundedLossSuffices) {
@@ -301,19 +338,23 @@ TEST(ApproximateGdp, GuaranteesWithoutAPairAreCoveredByTheirBestBound) {
   for (const char* text : {"zcdp(0.1)", "tcdp(0.01, 100)", "rdp(8, 0.1)"}) {
     const ApproximateGDP result = approximate_gdp_of(parse(text), 1e-6);
     for (const double at : {0.0, 0.3, 1.0, 1.5, 2.0}) {
-      EXPECT_GE(right_side(at, result.mu, 1e-6).upper, delta(parse(text), Epsilon(at)).value.lower) << text << " at " << at;
+      EXPECT_GE(right_side(at, result.mu, 1e-6).upper, delta(parse(text), Epsilon(at)).value.lower)
+          << text << " at " << at;
     }
-    EXPECT_GE(result.mu, text == std::string("zcdp(0.1)") ? std::sqrt(0.2) : 0) << text;  // a Gaussian satisfies zcdp(0.1)
+    EXPECT_GE(result.mu, text == std::string("zcdp(0.1)") ? std::sqrt(0.2) : 0)
+        << text;  // a Gaussian satisfies zcdp(0.1)
     EXPECT_LT(result.mu, 1) << text;
   }
 }
 
 TEST(ApproximateGdp, TheDerivationSaysWhereTheProfilesTouch) {
-  const ApproximateGDP result = approximate_gdp_of(parse("300 * poisson(0.02, gaussian(0.8))"), 1e-7);
+  const ApproximateGDP result =
+      approximate_gdp_of(parse("300 * poisson(0.02, gaussian(0.8))"), 1e-7);
   std::string conditions;
   for (const Condition& condition : result.derivation.conditions) conditions += condition + "\n";
   EXPECT_TRUE(mentions(conditions, "touch at ε = ")) << conditions;
-  EXPECT_TRUE(mentions(result.derivation.guarantee, "-approximate ")) << result.derivation.guarantee;
+  EXPECT_TRUE(mentions(result.derivation.guarantee, "-approximate "))
+      << result.derivation.guarantee;
   EXPECT_EQ(result.derivation.premises.size(), 1U);
 }
 
@@ -326,12 +367,15 @@ TEST(ByGdp, IsAnUpperBoundForPlansThatAreNotGaussian) {
     EXPECT_GE(answer.value.upper, epsilon(plan, Delta(1e-5)).value.lower) << text;
     EXPECT_EQ(answer.by, Method::gdp);
     ASSERT_FALSE(answer.notes.empty()) << text;
-    EXPECT_TRUE(mentions(answer.notes.front(), "mu = ") && mentions(answer.notes.front(), "slack")) << answer.notes.front();
+    EXPECT_TRUE(mentions(answer.notes.front(), "mu = ") && mentions(answer.notes.front(), "slack"))
+        << answer.notes.front();
     // It equals the claim of a budget with this μ and slack.
     const double slack = mentions(text, "approx(0.3") ? 0 : 1e-6;
     if (slack > 0 && !mentions(text, "approx")) {
       const double mu = approximate_gdp_of(plan, slack).mu;
-      EXPECT_NEAR(answer.value.upper, Filter(GdpBudget{mu, slack}).claim(Delta(1e-5)).epsilon, 1e-5 * answer.value.upper) << text;
+      EXPECT_NEAR(answer.value.upper, Filter(GdpBudget{mu, slack}).claim(Delta(1e-5)).epsilon,
+                  1e-5 * answer.value.upper)
+          << text;
     }
     for (const double at : {0.1, 1.0}) {
       const double bound = delta(plan, Epsilon(at), {.by = Method::gdp}).value.upper;

@@ -6,15 +6,16 @@
 #include <string>
 #include <vector>
 
-#include "sotto/core/errors.hpp"
 #include "core/api/work.hpp"
+#include "sotto/core/errors.hpp"
 #include "sotto/plan/holes.hpp"
 #include "sotto/plan/text.hpp"
 
 namespace sotto {
 namespace {
 
-Calibration calibration(const std::string& plan, double epsilon, double delta, Method by = Method::tight) {
+Calibration calibration(const std::string& plan, double epsilon, double delta,
+                        Method by = Method::tight) {
   return calibrate(parse(plan), Epsilon(epsilon), Delta(delta), {.by = by});
 }
 
@@ -38,7 +39,8 @@ TEST(Calibrate, NoiseOfATrainingRunAgreesWithTheReference) {
 
 TEST(Calibrate, GaussiansAloneAreExactToTheLastDouble) {
   EXPECT_EQ(calibration("100 * gaussian(?)", 1, 1e-5).value, 37.30631634815943);
-  EXPECT_EQ(calibration("gaussian(?) + gaussian(?)", 1, 1e-5).value, calibration("2 * gaussian(?)", 1, 1e-5).value);
+  EXPECT_EQ(calibration("gaussian(?) + gaussian(?)", 1, 1e-5).value,
+            calibration("2 * gaussian(?)", 1, 1e-5).value);
 }
 
 struct Case {
@@ -67,7 +69,8 @@ TEST(Calibrate, TheResultSufficesAndItsNeighbourIsProvenInsufficient) {
     EXPECT_EQ(result.plan, fill(plan, result.value)) << c.plan;
     EXPECT_LE(epsilon(result.plan, Delta(c.delta)).value.upper, c.epsilon) << c.plan;
     ASSERT_TRUE(result.insufficient) << c.plan;
-    EXPECT_GT(epsilon(fill(plan, *result.insufficient), Delta(c.delta)).value.lower, c.epsilon) << c.plan;
+    EXPECT_GT(epsilon(fill(plan, *result.insufficient), Delta(c.delta)).value.lower, c.epsilon)
+        << c.plan;
     const double far = result.whole ? 1 : 1.001e-6 * result.value;
     EXPECT_LE(std::abs(*result.insufficient - result.value), far) << c.plan;
   }
@@ -76,7 +79,8 @@ TEST(Calibrate, TheResultSufficesAndItsNeighbourIsProvenInsufficient) {
 TEST(Calibrate, AnyPrecisionMeetsTheTarget) {
   for (const double precision : {1e-2, 1e-5, 1e-11}) {
     const Question question{.precision = precision};
-    const Calibration noise = calibrate(parse("15000 * poisson(0.004, gaussian(?))"), Epsilon(1), Delta(1e-5), question);
+    const Calibration noise =
+        calibrate(parse("15000 * poisson(0.004, gaussian(?))"), Epsilon(1), Delta(1e-5), question);
     EXPECT_LE(noise.cost.value.upper, 1) << precision;
     EXPECT_GE(noise.value, 1.9680024448839) << precision;
     EXPECT_LE(noise.value, 1.9680024448839 * (1 + precision)) << precision;
@@ -84,13 +88,15 @@ TEST(Calibrate, AnyPrecisionMeetsTheTarget) {
 }
 
 TEST(Calibrate, ScalesOfOneNumberAgreeWithTheNumber) {
-  EXPECT_NEAR(calibration("gaussian(2*?)", 1, 1e-5).value * 2, calibration("gaussian(?)", 1, 1e-5).value, 1e-12);
+  EXPECT_NEAR(calibration("gaussian(2*?)", 1, 1e-5).value * 2,
+              calibration("gaussian(?)", 1, 1e-5).value, 1e-12);
   EXPECT_EQ(calibration("(7*?) * gaussian(100)", 1, 1e-5).value, 102);  // 718 steps fit
   EXPECT_EQ(calibration("? * gaussian(100)", 1, 1e-5).value, 718);
 }
 
 TEST(Calibrate, EveryMethodMeetsTheTarget) {
-  for (const Method by : {Method::rdp, Method::rdp_classic, Method::zcdp, Method::advanced, Method::advanced_simple, Method::basic, Method::kov}) {
+  for (const Method by : {Method::rdp, Method::rdp_classic, Method::zcdp, Method::advanced,
+                          Method::advanced_simple, Method::basic, Method::kov}) {
     const Calibration result = calibration("100 * gaussian(?)", 1, 1e-5, by);
     EXPECT_LE(result.cost.value.upper, 1);
     EXPECT_GE(result.cost.value.upper, 1 - 1e-12) << name(by);
@@ -105,10 +111,14 @@ TEST(Calibrate, PlansWithoutAPairAreCalibratedByTheBestOtherMethod) {
 }
 
 TEST(Calibrate, HolesWithOppositeEffectsAreRefused) {
-  EXPECT_NE(refusal("? * gaussian(?)").find("cheaper as sigma of gaussian but more expensive as steps"), std::string::npos);
-  EXPECT_NE(refusal("gaussian(?, sensitivity=?)").find("dearer as sensitivity of gaussian"), std::string::npos);
+  EXPECT_NE(
+      refusal("? * gaussian(?)").find("cheaper as sigma of gaussian but more expensive as steps"),
+      std::string::npos);
+  EXPECT_NE(refusal("gaussian(?, sensitivity=?)").find("dearer as sensitivity of gaussian"),
+            std::string::npos);
   EXPECT_NE(refusal("gaussian(1)").find("nothing to calibrate"), std::string::npos);
-  EXPECT_NE(refusal("laplace(?) + randomized_response(?)").find("cannot solve for p"), std::string::npos);
+  EXPECT_NE(refusal("laplace(?) + randomized_response(?)").find("cannot solve for p"),
+            std::string::npos);
   EXPECT_THROW(calibration("gaussian(1) + laplace(?)", 1, 1e-5), OutsideConditions);
   EXPECT_THROW(calibration("? * gaussian(1)", 1, 1e-5), OutsideConditions);
   EXPECT_THROW(calibration("gaussian(?)", 1, 0), OutsideConditions);
@@ -144,7 +154,8 @@ TEST(Calibrate, ForExpensivePlansAPartIn10000LessDoesNotSuffice) {
       EXPECT_LE(all.spent(), 4.1 * allowance_of({}).work) << c.plan;
       EXPECT_LE(epsilon(result.plan, Delta(c.delta), {.by = by}).value.upper, c.epsilon) << c.plan;
       const double less = result.value * (cheaper ? 1 - 1e-4 : 1 + 1e-4);
-      EXPECT_GT(epsilon(fill(plan, less), Delta(c.delta), {.by = by}).value.upper, c.epsilon) << c.plan << " at " << less;
+      EXPECT_GT(epsilon(fill(plan, less), Delta(c.delta), {.by = by}).value.upper, c.epsilon)
+          << c.plan << " at " << less;
       if (by == Method::tight) by_tight = result.value;
       EXPECT_NEAR(result.value / by_tight, 1, 1e-4) << c.plan;
     }
@@ -165,7 +176,8 @@ TEST(Calibrate, ATargetBelowTheCostOfTheRestIsRefused) {
 TEST(NoiseFactor, IsThatOfACalibratedPlan) {
   const double best = epsilon(parse("100 * gaussian(40)"), Delta(1e-5)).value.upper;
   for (const Method by : {Method::rdp, Method::zcdp_classic, Method::advanced, Method::basic}) {
-    const auto factor = noise_factor(parse("100 * gaussian(40)"), Epsilon(best), Delta(1e-5), {.by = by});
+    const auto factor =
+        noise_factor(parse("100 * gaussian(40)"), Epsilon(best), Delta(1e-5), {.by = by});
     const double sigma = calibration("100 * gaussian(?)", best, 1e-5, by).value;
     ASSERT_TRUE(factor) << name(by);
     EXPECT_GE(*factor * 40, sigma * (1 - 1e-12)) << name(by);
@@ -176,7 +188,8 @@ TEST(NoiseFactor, IsThatOfACalibratedPlan) {
 TEST(NoiseFactor, ScalesAllNoiseEquallyAndNothingElse) {
   EXPECT_EQ(*with_noise_holes(parse("3 * laplace(5) + poisson(0.1, gaussian(2, sensitivity=4))")),
             parse("3 * laplace(5*?) + poisson(0.1, gaussian(2*?, sensitivity=4))"));
-  EXPECT_EQ(fill(*with_noise_holes(parse("discrete_laplace(0.1) + discrete_gaussian(7)")), 1), parse("discrete_laplace(0.1) + discrete_gaussian(7)"));
+  EXPECT_EQ(fill(*with_noise_holes(parse("discrete_laplace(0.1) + discrete_gaussian(7)")), 1),
+            parse("discrete_laplace(0.1) + discrete_gaussian(7)"));
   EXPECT_FALSE(with_noise_holes(parse("gaussian(1) + pure(0.1)")));
   EXPECT_FALSE(noise_factor(parse("gaussian(1) + pure(0.1)"), Epsilon(1), Delta(1e-5)));
   EXPECT_FALSE(noise_factor(parse("gaussian(1)"), Epsilon(1), Delta(0)));

@@ -6,9 +6,9 @@
 #include <limits>
 #include <string>
 
-#include "sotto/accounting/account.hpp"
 #include "accounting/api/privacy_loss_distribution.hpp"
 #include "accounting/api/renyi.hpp"
+#include "sotto/accounting/account.hpp"
 #include "sotto/accounting/tradeoff.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/plan/text.hpp"
@@ -18,10 +18,13 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-Bound cost(const std::string& plan, double at, Method by, std::optional<Order> order = std::nullopt) {
+Bound cost(const std::string& plan, double at, Method by,
+           std::optional<Order> order = std::nullopt) {
   return epsilon(parse(plan), Delta(at), {.by = by, .order = order}).value;
 }
-Bound failure(const std::string& plan, double at, Method by) { return delta(parse(plan), Epsilon(at), {.by = by}).value; }
+Bound failure(const std::string& plan, double at, Method by) {
+  return delta(parse(plan), Epsilon(at), {.by = by}).value;
+}
 std::string refusal(const std::string& plan, double at, Method by) {
   try {
     cost(plan, at, by);
@@ -60,7 +63,9 @@ TEST(BasicComposition, LessThanTheOwnDeltaIsTooLittle) {
 
 TEST(BasicComposition, StepsThatNeedAShareGetTheRemainingDelta) {
   const double with = cost("2 * approx(1, 1e-6) + gaussian(4)", 1e-5, Method::basic).upper;
-  EXPECT_NEAR(with, 2 + cost("gaussian(4)", (1e-5 - 1.999999e-6) / (1 - 1.999999e-6), Method::pld).upper, 1e-6);
+  EXPECT_NEAR(with,
+              2 + cost("gaussian(4)", (1e-5 - 1.999999e-6) / (1 - 1.999999e-6), Method::pld).upper,
+              1e-6);
   EXPECT_GE(with, cost("2 * approx(1, 1e-6) + gaussian(4)", 1e-5, Method::pld).lower);
 }
 
@@ -80,19 +85,33 @@ double sampled_sum(double rate, int order, double sigma, bool one_order) {
 TEST(SampledForms, AreTheFormulas) {
   const Plan plan = parse("without_replacement(100, 10000, gaussian(2))");
   for (const int order : {2, 3, 8, 20}) {
-    const auto at = [&](WithoutReplacementBound line) { return RenyiAccountant(plan, Side::upper, line).at(order).upper(); };
-    EXPECT_NEAR(at(WithoutReplacementBound::every_order) / sampled_sum(0.01, order, 2, false), 1, 1e-10) << order;
-    EXPECT_NEAR(at(WithoutReplacementBound::one_order) / sampled_sum(0.01, order, 2, true), 1, 1e-10) << order;
-    EXPECT_LE(at(WithoutReplacementBound::best), at(WithoutReplacementBound::every_order) * (1 + 1e-12));
-    EXPECT_LE(at(WithoutReplacementBound::every_order), at(WithoutReplacementBound::one_order) * (1 + 1e-12));
+    const auto at = [&](WithoutReplacementBound line) {
+      return RenyiAccountant(plan, Side::upper, line).at(order).upper();
+    };
+    EXPECT_NEAR(at(WithoutReplacementBound::every_order) / sampled_sum(0.01, order, 2, false), 1,
+                1e-10)
+        << order;
+    EXPECT_NEAR(at(WithoutReplacementBound::one_order) / sampled_sum(0.01, order, 2, true), 1,
+                1e-10)
+        << order;
+    EXPECT_LE(at(WithoutReplacementBound::best),
+              at(WithoutReplacementBound::every_order) * (1 + 1e-12));
+    EXPECT_LE(at(WithoutReplacementBound::every_order),
+              at(WithoutReplacementBound::one_order) * (1 + 1e-12));
   }
 }
 
 TEST(SampledForms, UseTheClassicalConversion) {
   const double at_eight = 1000 * sampled_sum(0.01, 8, 2, false) + std::log(1e5) / 7;
-  EXPECT_NEAR(cost("1000 * without_replacement(100, 10000, gaussian(2))", 1e-5, Method::rdp_simple, Order(8)).upper, at_eight, 1e-9);
+  EXPECT_NEAR(cost("1000 * without_replacement(100, 10000, gaussian(2))", 1e-5, Method::rdp_simple,
+                   Order(8))
+                  .upper,
+              at_eight, 1e-9);
   const double one = 1000 * sampled_sum(0.01, 8, 2, true) + std::log(1e5) / 7;
-  EXPECT_NEAR(cost("1000 * without_replacement(100, 10000, gaussian(2))", 1e-5, Method::rdp_one_order, Order(8)).upper, one, 1e-9);
+  EXPECT_NEAR(cost("1000 * without_replacement(100, 10000, gaussian(2))", 1e-5,
+                   Method::rdp_one_order, Order(8))
+                  .upper,
+              one, 1e-9);
 }
 
 TEST(SampledForms, AreRefusedForOtherSampling) {
@@ -106,23 +125,29 @@ TEST(SampledForms, AreRefusedForOtherSampling) {
 
 TEST(ClosedFormMethods, AreTheirFormulas) {
   const double l = std::log(1e5);
-  EXPECT_NEAR(cost("100 * gaussian(50)", 1e-5, Method::moments_closed).upper, 4 * std::sqrt(100 * l) / 50, 1e-12);
-  EXPECT_NEAR(cost("100 * gaussian(50)", 1e-5, Method::moments_closed_epsilon).upper, 4 * (std::sqrt(2 * std::log(1.25e5)) / 50) * std::sqrt(200 * l),
-              1e-11);
+  EXPECT_NEAR(cost("100 * gaussian(50)", 1e-5, Method::moments_closed).upper,
+              4 * std::sqrt(100 * l) / 50, 1e-12);
+  EXPECT_NEAR(cost("100 * gaussian(50)", 1e-5, Method::moments_closed_epsilon).upper,
+              4 * (std::sqrt(2 * std::log(1.25e5)) / 50) * std::sqrt(200 * l), 1e-11);
   EXPECT_NEAR(cost("zcdp(0.01)", 1e-5, Method::zcdp_simple).upper, 2 * std::sqrt(0.01 * l), 1e-13);
-  EXPECT_NEAR(cost("tcdp(0.01, 200)", 1e-5, Method::tcdp_classic).upper, 0.01 + 2 * std::sqrt(0.01 * l), 1e-13);
+  EXPECT_NEAR(cost("tcdp(0.01, 200)", 1e-5, Method::tcdp_classic).upper,
+              0.01 + 2 * std::sqrt(0.01 * l), 1e-13);
   EXPECT_NEAR(cost("tcdp(0.01, 5)", 1e-5, Method::tcdp_classic).upper, 0.05 + l / 4, 1e-12);
-  EXPECT_NEAR(failure("tcdp(0.01, 5)", 1, Method::tcdp_classic).upper, std::exp(4 * (0.05 - 1)), 1e-14);
-  EXPECT_NEAR(failure("100 * gaussian(50)", 2, Method::moments_closed).upper, std::exp(-100.0 / 16), 1e-14);
+  EXPECT_NEAR(failure("tcdp(0.01, 5)", 1, Method::tcdp_classic).upper, std::exp(4 * (0.05 - 1)),
+              1e-14);
+  EXPECT_NEAR(failure("100 * gaussian(50)", 2, Method::moments_closed).upper, std::exp(-100.0 / 16),
+              1e-14);
 }
 
 TEST(ClosedFormMethods, AreNeverBelowTheTruth) {
   for (const char* plan : {"100 * gaussian(50)", "gaussian(1) + gaussian(2)", "9 * gaussian(3)"}) {
-    for (const Method by : {Method::moments_closed, Method::moments_closed_epsilon, Method::zcdp_simple, Method::tcdp_classic}) {
+    for (const Method by : {Method::moments_closed, Method::moments_closed_epsilon,
+                            Method::zcdp_simple, Method::tcdp_classic}) {
       for (const double at : {1e-3, 1e-5, 1e-12}) {
         try {
           const Bound value = cost(plan, at, by);
-          EXPECT_GE(value.upper, cost(plan, at, Method::pld).upper * (1 - 1e-9)) << plan << " " << name(by) << " " << at;
+          EXPECT_GE(value.upper, cost(plan, at, Method::pld).upper * (1 - 1e-9))
+              << plan << " " << name(by) << " " << at;
         } catch (const OutsideConditions&) {
           EXPECT_EQ(by, Method::zcdp_simple) << plan << " " << name(by) << " " << at;
         }
@@ -132,10 +157,14 @@ TEST(ClosedFormMethods, AreNeverBelowTheTruth) {
 }
 
 TEST(ClosedFormMethods, AreRefusedOutsideTheirConditions) {
-  EXPECT_NE(refusal("400 * gaussian(1)", 1e-5, Method::moments_closed).find("at most 17.54"), std::string::npos);
-  EXPECT_NE(refusal("100 * laplace(10)", 1e-5, Method::moments_closed).find("not a Gaussian"), std::string::npos);
-  EXPECT_NE(refusal("zcdp(3)", 1e-5, Method::zcdp_simple).find("leaves out rho"), std::string::npos);
-  EXPECT_NE(refusal("rdp(2, 1)", 1e-5, Method::tcdp_classic).find("no tCDP guarantee"), std::string::npos);
+  EXPECT_NE(refusal("400 * gaussian(1)", 1e-5, Method::moments_closed).find("at most 17.54"),
+            std::string::npos);
+  EXPECT_NE(refusal("100 * laplace(10)", 1e-5, Method::moments_closed).find("not a Gaussian"),
+            std::string::npos);
+  EXPECT_NE(refusal("zcdp(3)", 1e-5, Method::zcdp_simple).find("leaves out rho"),
+            std::string::npos);
+  EXPECT_NE(refusal("rdp(2, 1)", 1e-5, Method::tcdp_classic).find("no tCDP guarantee"),
+            std::string::npos);
 }
 
 TEST(ClosedFormMethods, HaveDistinctNames) {

@@ -49,25 +49,33 @@ TEST(ChargedAt, StepsOfKnownEpsilonMayBeChargedTightlyToo) {
 
 TEST(ChargedAt, HoldsInTheFiltersRelationAlone) {
   const Plan sampled = parse("100 * poisson(0.01, gaussian(1))");
-  EXPECT_THROW((void)Filter(ApproximateBudget{2, 1e-5}).admit(sampled, Delta(1e-6)), OutsideConditions);
-  EXPECT_THROW((void)Filter(ApproximateBudget{2, 1e-5}, Relation::replace_one).admit(sampled, Delta(1e-6)), OutsideConditions);
+  EXPECT_THROW((void)Filter(ApproximateBudget{2, 1e-5}).admit(sampled, Delta(1e-6)),
+               OutsideConditions);
+  EXPECT_THROW(
+      (void)Filter(ApproximateBudget{2, 1e-5}, Relation::replace_one).admit(sampled, Delta(1e-6)),
+      OutsideConditions);
   EXPECT_TRUE(Filter(ApproximateBudget{2, 1e-5}, Relation::add_remove).admit(sampled, Delta(1e-6)));
 }
 
 TEST(ChargedAt, IsRefusedUnderOtherBudgets) {
-  for (const Budget& budget : {Budget(ZcdpBudget{1, 1e-6}), Budget(RenyiBudget{4, 1, 1e-6}), Budget(CommittedBudget{gaussian(5)})}) {
+  for (const Budget& budget : {Budget(ZcdpBudget{1, 1e-6}), Budget(RenyiBudget{4, 1, 1e-6}),
+                               Budget(CommittedBudget{gaussian(5)})}) {
     EXPECT_THROW((void)Filter(budget).admit(gaussian(5), Delta(1e-6)), InvalidValue);
   }
-  EXPECT_THROW((void)Filter(ApproximateBudget{1e9, 0.1}).admit(gaussian(5), Delta(0)), OutsideConditions);  // it is infinite there
+  EXPECT_THROW((void)Filter(ApproximateBudget{1e9, 0.1}).admit(gaussian(5), Delta(0)),
+               OutsideConditions);  // it is infinite there
   Filter filter(ApproximateBudget{1, 1e-6});
-  EXPECT_THROW((void)filter.admit(approx(0.5, 1e-6), Delta(1e-6)), InvalidValue);  // whose delta may be a hair above that double
+  EXPECT_THROW((void)filter.admit(approx(0.5, 1e-6), Delta(1e-6)),
+               InvalidValue);  // whose delta may be a hair above that double
   EXPECT_GT(filter.admit(approx(0.5, 1e-6)).cost.delta, 1e-6);
 }
 
 // --- A committed plan ---
 
 TEST(Committed, PartsAreAdmittedAsOftenAsThePlanSaysInAnyOrder) {
-  Filter filter(CommittedBudget{parse("3 * gaussian(5) + laplace(3) + 2 * (pure(0.5) + gaussian(5))")});  // 5 gaussian, 1 laplace, 2 pure
+  Filter filter(CommittedBudget{
+      parse("3 * gaussian(5) + laplace(3) + 2 * (pure(0.5) + gaussian(5))")});  // 5 gaussian, 1
+                                                                                // laplace, 2 pure
   EXPECT_EQ(filter.limit(), (Charge{8, 0}));
   EXPECT_EQ(print(*filter.rest()), "5 * gaussian(5) + laplace(3) + 2 * pure(0.5)");
   EXPECT_TRUE(filter.admit(parse("laplace(3)")));
@@ -93,7 +101,8 @@ TEST(Committed, APartOutsideThePlanIsRefusedByName) {
   EXPECT_NE(more.reason.find("has 2 left"), std::string::npos) << more.reason;
   EXPECT_FALSE(filter.admit(parse("gaussian(5, 1.5)")));
   EXPECT_FALSE(filter.admit(group(2, gaussian(5))));
-  EXPECT_FALSE(filter.admit(gaussian(5) + gaussian(5) + gaussian(5)));  // equal parts of a sum count together
+  EXPECT_FALSE(filter.admit(gaussian(5) + gaussian(5) +
+                            gaussian(5)));  // equal parts of a sum count together
   EXPECT_TRUE(filter.admit(gaussian(5) + gaussian(5)));
 }
 
@@ -105,8 +114,10 @@ TEST(Committed, TheClaimIsThePlansTightTotalAfterAnyCharges) {
   ASSERT_TRUE(filter.admit(gaussian(5)));
   EXPECT_EQ(filter.claim(Delta(1e-6)).epsilon, tight);
   EXPECT_TRUE(std::isinf(filter.claim(Delta(0)).epsilon));
-  EXPECT_THROW((void)Filter(CommittedBudget{parse("100 * poisson(0.01, gaussian(1))")}), OutsideConditions);
-  EXPECT_NO_THROW((void)Filter(CommittedBudget{parse("100 * poisson(0.01, gaussian(1))")}, Relation::add_remove));
+  EXPECT_THROW((void)Filter(CommittedBudget{parse("100 * poisson(0.01, gaussian(1))")}),
+               OutsideConditions);
+  EXPECT_NO_THROW((void)Filter(CommittedBudget{parse("100 * poisson(0.01, gaussian(1))")},
+                               Relation::add_remove));
   EXPECT_THROW((void)Filter(CommittedBudget{gaussian(hole)}), InvalidValue);
 }
 
@@ -117,7 +128,8 @@ TEST(Committed, ContinuesFromItsTally) {
   Filter second(budget, Relation::as_stated, first.tally());
   EXPECT_EQ(print(*second.rest()), "gaussian(5) + laplace(3)");
   EXPECT_FALSE(Filter(second).admit(2 * gaussian(5)));
-  EXPECT_THROW(Filter(CommittedBudget{laplace(1)}, Relation::as_stated, first.tally()), InvalidValue);
+  EXPECT_THROW(Filter(CommittedBudget{laplace(1)}, Relation::as_stated, first.tally()),
+               InvalidValue);
   EXPECT_THROW(Filter(budget, Relation::as_stated, {0, 0, {3, 0}}), InvalidValue);
   EXPECT_THROW(Filter(budget, Relation::as_stated, {0, 0, {-1, 0}}), InvalidValue);
   EXPECT_THROW(Filter(ZcdpBudget{1}, Relation::as_stated, first.tally()), InvalidValue);
@@ -129,10 +141,11 @@ TEST(Committed, ContinuesFromItsTally) {
 struct Path {
   double p, q;
 };
-using Choice = std::function<int(const std::vector<int>& answers, const std::vector<int>& left)>;  // which part; -1 stops
+using Choice = std::function<int(const std::vector<int>& answers,
+                                 const std::vector<int>& left)>;  // which part; -1 stops
 
-void play(const std::vector<double>& epsilons, std::vector<int>& left, std::vector<int>& answers, const Choice& choose, Filter filter, double p,
-          double q, std::vector<Path>& paths) {
+void play(const std::vector<double>& epsilons, std::vector<int>& left, std::vector<int>& answers,
+          const Choice& choose, Filter filter, double p, double q, std::vector<Path>& paths) {
   const int part = left.empty() ? -1 : choose(answers, left);
   if (part < 0) {
     paths.push_back({p, q});
@@ -146,7 +159,8 @@ void play(const std::vector<double>& epsilons, std::vector<int>& left, std::vect
   const double truth = 1 / (1 + std::exp(weak ? -epsilon / 2 : -epsilon));
   for (const int answer : {0, 1}) {
     answers.push_back(answer);
-    play(epsilons, left, answers, choose, filter, p * (answer == 1 ? truth : 1 - truth), q * (answer == 1 ? 1 - truth : truth), paths);
+    play(epsilons, left, answers, choose, filter, p * (answer == 1 ? truth : 1 - truth),
+         q * (answer == 1 ? 1 - truth : truth), paths);
     answers.pop_back();
   }
   left.insert(left.begin() + part, which);
@@ -174,8 +188,12 @@ TEST(Committed, TheExactLossUnderAnAdaptiveOrderIsWithinTheTightClaim) {
   };
   const std::vector<Choice> choices{
       [](const auto&, const auto&) { return 0; },
-      [&](const auto& answers, const auto& left) { return ahead(answers) > 0 ? static_cast<int>(left.size()) - 1 : 0; },
-      [&](const auto& answers, const auto& left) { return std::abs(ahead(answers)) > 3 ? -1 : static_cast<int>(answers.size() % left.size()); },
+      [&](const auto& answers, const auto& left) {
+        return ahead(answers) > 0 ? static_cast<int>(left.size()) - 1 : 0;
+      },
+      [&](const auto& answers, const auto& left) {
+        return std::abs(ahead(answers)) > 3 ? -1 : static_cast<int>(answers.size() % left.size());
+      },
       [&](const auto& answers, const auto& left) {
         std::size_t state = 17;
         for (const int a : answers) state = state * 31 + static_cast<std::size_t>(a);

@@ -5,9 +5,9 @@
 #include <cmath>
 
 #include "../../oracle/oracle.hpp"
-#include "sotto/core/errors.hpp"
 #include "numerics/api/elementary.hpp"
 #include "privacy/api/pure.hpp"
+#include "sotto/core/errors.hpp"
 
 namespace sotto {
 namespace {
@@ -15,7 +15,9 @@ namespace {
 using oracle::infinity;
 using oracle::Row;
 
-EqualSteps steps_of(const Row& row) { return {row.count("k"), row.number("epsilon"), row.number("delta")}; }
+EqualSteps steps_of(const Row& row) {
+  return {row.count("k"), row.number("epsilon"), row.number("delta")};
+}
 
 void check_line(const char* line, const oracle::Function& f, oracle::Width width = {}) {
   oracle::check(oracle::rows("composition", "line", line), f, width);
@@ -30,8 +32,10 @@ TEST(Composition, AdvancedEnclosesTheOracle) {
 }
 
 TEST(Composition, SimpleAdvancedEnclosesTheOracle) {
-  check_line("advanced_simple", [](const Row& row) { return advanced_simple_epsilon(steps_of(row)); });
-  check_line("advanced_simple_formula", [](const Row& row) { return advanced_simple_formula(steps_of(row)); });
+  check_line("advanced_simple",
+             [](const Row& row) { return advanced_simple_epsilon(steps_of(row)); });
+  check_line("advanced_simple_formula",
+             [](const Row& row) { return advanced_simple_formula(steps_of(row)); });
 }
 
 TEST(Composition, ClosedFormOfKairouzOhAndViswanathEnclosesTheOracle) {
@@ -39,13 +43,17 @@ TEST(Composition, ClosedFormOfKairouzOhAndViswanathEnclosesTheOracle) {
 }
 
 TEST(Composition, FailuresAddUpAsTheOracleSays) {
-  check_line("failures", [](const Row& row) { return any_failure(row.number("delta"), row.count("k")); });
-  check_line("either", [](const Row& row) { return either_failure(row.number("epsilon"), row.number("delta")); });
+  check_line("failures",
+             [](const Row& row) { return any_failure(row.number("delta"), row.count("k")); });
+  check_line("either", [](const Row& row) {
+    return either_failure(row.number("epsilon"), row.number("delta"));
+  });
   EXPECT_EQ(any_failure(0, 100).bound(), (Bound{0, 0}));
 }
 
 Real optimal_of(const Row& row) {
-  return optimal_delta(row.number("at"), row.count("k"), row.number("epsilon"), any_failure(row.number("delta"), row.count("k")));
+  return optimal_delta(row.number("at"), row.count("k"), row.number("epsilon"),
+                       any_failure(row.number("delta"), row.count("k")));
 }
 
 TEST(OptimalComposition, IsThePlainBinomialSum) {
@@ -88,7 +96,8 @@ TEST(OptimalComposition, IsFiniteForAMillionSteps) {
 }
 
 TEST(OptimalComposition, OfOneStepIsThePureProfile) {
-  for (const double e : {0.0, 0.3, 0.99, 1.0, 2.0}) EXPECT_TRUE(oracle::encloses(optimal_delta(e, 1, 1, 0), pure_delta(e, 1).centre())) << e;
+  for (const double e : {0.0, 0.3, 0.99, 1.0, 2.0})
+    EXPECT_TRUE(oracle::encloses(optimal_delta(e, 1, 1, 0), pure_delta(e, 1).centre())) << e;
 }
 
 TEST(OptimalComposition, OnTheGridOfTheTheoremIsItsSum) {
@@ -98,7 +107,8 @@ TEST(OptimalComposition, OnTheGridOfTheTheoremIsItsSum) {
   const Real e = 0.5;
   for (int l = 0; l <= 3; ++l) {
     Real sum = 0;
-    for (int i = 0; i < l; ++i) sum += Real(binomial[i]) * (exp((6 - i) * e) - exp((6 - 2 * l + i) * e));
+    for (int i = 0; i < l; ++i)
+      sum += Real(binomial[i]) * (exp((6 - i) * e) - exp((6 - 2 * l + i) * e));
     const Real expected = sum / pow(1 + exp(e), 6);
     EXPECT_TRUE(oracle::encloses(optimal_delta((6 - 2 * l) * 0.5, 6, 0.5, 0), expected)) << l;
   }
@@ -152,10 +162,13 @@ TEST(Composition, TheClosedFormLiesBetweenTheOptimumAndAdvancedComposition) {
       for (const double slack : {1e-3, 1e-6, 1e-12}) {
         const EqualSteps steps{k, epsilon, slack};
         const double closed = kov_epsilon(steps).upper();
-        EXPECT_LE(epsilon_of(optimal_profile(k, epsilon, 0, Side::lower), slack, Side::lower), closed) << k << " " << epsilon << " " << slack;
+        EXPECT_LE(epsilon_of(optimal_profile(k, epsilon, 0, Side::lower), slack, Side::lower),
+                  closed)
+            << k << " " << epsilon << " " << slack;
         EXPECT_LE(kov_epsilon(steps).lower(), advanced_epsilon(steps).upper());
         EXPECT_LE(kov_epsilon(steps).lower(), basic_epsilon(steps).upper());
-        EXPECT_LE(optimal_delta(closed, k, epsilon, 0).lower(), slack) << k << " " << epsilon << " " << slack;
+        EXPECT_LE(optimal_delta(closed, k, epsilon, 0).lower(), slack)
+            << k << " " << epsilon << " " << slack;
       }
     }
   }
@@ -170,7 +183,8 @@ TEST(Composition, SimpleAdvancedIsRefusedOutsideItsCondition) {
     FAIL();
   } catch (const OutsideConditions& error) {
     const std::string message = error.what();
-    EXPECT_NE(message.find("k eps (e^eps - 1) <= eps sqrt(2 k log(1/delta'))"), std::string::npos) << message;
+    EXPECT_NE(message.find("k eps (e^eps - 1) <= eps sqrt(2 k log(1/delta'))"), std::string::npos)
+        << message;
     EXPECT_NE(message.find("use advanced"), std::string::npos) << message;
     EXPECT_EQ(error.remedy(), Remedy::method);
   }

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <string>
 
-#include "sotto/accounting/calibrate.hpp"
 #include "accounting/api/concentrated.hpp"
 #include "accounting/api/renyi.hpp"
+#include "sotto/accounting/calibrate.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/plan/holes.hpp"
 #include "sotto/plan/text.hpp"
@@ -14,24 +14,29 @@
 namespace sotto {
 namespace {
 
-Calibration met(const std::string& plan, const DivergenceTarget& target, Method by = Method::tight) {
+Calibration met(const std::string& plan, const DivergenceTarget& target,
+                Method by = Method::tight) {
   return calibrate(parse(plan), target, {.by = by});
 }
 
 TEST(DivergenceTarget, GaussianNoiseIsTheTextbooksFormula) {
   // σ² = Δ² α/(2ε̄), σ² = Δ²/(2ρ)
   EXPECT_EQ(met("gaussian(?)", RenyiTarget{Order(8), 1}).value, 2);
-  EXPECT_NEAR(met("100 * gaussian(?, sensitivity=3)", RenyiTarget{Order(8), 0.4}).value, std::sqrt(100 * 9 * 8 / 0.8), 1e-11);
+  EXPECT_NEAR(met("100 * gaussian(?, sensitivity=3)", RenyiTarget{Order(8), 0.4}).value,
+              std::sqrt(100 * 9 * 8 / 0.8), 1e-11);
   EXPECT_NEAR(met("gaussian(?)", ZcdpTarget{0.02}).value, 5, 1e-13);
   EXPECT_NEAR(met("gaussian(?)", TcdpTarget{0.02, 50}).value, 5, 1e-13);
 }
 
 TEST(DivergenceTarget, TheResultSufficesAndALittleLessDoesNot) {
-  for (const char* plan : {"gaussian(?)", "10 * laplace(?)", "laplace(?) + 3 * gaussian(2*?)", "poisson(0.1, gaussian(?))"}) {
+  for (const char* plan : {"gaussian(?)", "10 * laplace(?)", "laplace(?) + 3 * gaussian(2*?)",
+                           "poisson(0.1, gaussian(?))"}) {
     const Calibration result = met(plan, RenyiTarget{Order(4), 0.3});
     EXPECT_LE(RenyiAccountant(result.plan, Side::upper).at(4).upper(), 0.3) << plan;
     ASSERT_TRUE(result.insufficient) << plan;
-    EXPECT_GT(RenyiAccountant(fill(parse(plan), *result.insufficient), Side::lower).at(4).lower(), 0.3) << plan;
+    EXPECT_GT(RenyiAccountant(fill(parse(plan), *result.insufficient), Side::lower).at(4).lower(),
+              0.3)
+        << plan;
     EXPECT_NEAR(*result.insufficient / result.value, 1, 2e-6) << plan;
   }
   const Calibration zcdp = met("10 * laplace(?)", ZcdpTarget{0.1});
@@ -64,7 +69,8 @@ TEST(DivergenceTarget, BothNumbersOfArsinhNoiseFollowFromItsTheorem) {
   EXPECT_LE(tcdp_of(result.plan).rho.upper(), 0.01);
   EXPECT_GE(tcdp_of(result.plan).omega.lower(), 200);
   EXPECT_EQ(result.omega, 200);
-  EXPECT_THROW(met("arsinh(?, ?)", TcdpTarget{0.0001, 2}), OutsideConditions);  // ω >= 1/(2 sqrt ρ) = 50
+  EXPECT_THROW(met("arsinh(?, ?)", TcdpTarget{0.0001, 2}),
+               OutsideConditions);  // ω >= 1/(2 sqrt ρ) = 50
 }
 
 TEST(DivergenceTarget, OmegaIsPartOfATcdpTarget) {

@@ -11,14 +11,14 @@
 #include <string>
 #include <vector>
 
-#include "sotto/accounting/account.hpp"
 #include "accounting/api/approximate_gdp.hpp"
 #include "accounting/api/concentrated.hpp"
 #include "accounting/api/currencies.hpp"
-#include "sotto/core/errors.hpp"
-#include "sotto/plan/text.hpp"
 #include "privacy/api/conversions.hpp"
 #include "privacy/api/gaussian.hpp"
+#include "sotto/accounting/account.hpp"
+#include "sotto/core/errors.hpp"
+#include "sotto/plan/text.hpp"
 
 namespace sotto {
 namespace {
@@ -26,7 +26,9 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double room = 0x1p-50;
 
-bool mentions(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool mentions(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
 
 std::string refusal(Filter filter, const std::string& event) {
   try {
@@ -83,7 +85,8 @@ TEST(Filter, TheAllowanceForRoundingAdmitsNoFurtherEvent) {
 TEST(Filter, AFullBudgetAdmitsNoEventHoweverSmall) {
   Filter filter(ApproximateBudget{1});
   ASSERT_TRUE(filter.admit(pure(1)));
-  ASSERT_TRUE(filter.admit(pure(next_down(filter.left().amount))));  // stands for reals up to what is left
+  ASSERT_TRUE(
+      filter.admit(pure(next_down(filter.left().amount))));  // stands for reals up to what is left
   EXPECT_EQ(filter.spent(), filter.limit());
   EXPECT_EQ(filter.left(), Charge{});
   EXPECT_FALSE(filter.admit(pure(1e-40)));
@@ -155,7 +158,8 @@ TEST(Filter, ARefusalSaysHowMuchIsMissingInWhichCurrency) {
   const Decision both = filter.admit(zcdp(0.75) + approx(0.1, 3e-6));
   EXPECT_TRUE(both.missing.amount > 0 && both.missing.delta > 0);
   EXPECT_TRUE(mentions(both.reason, "; delta")) << both.reason;
-  EXPECT_TRUE(mentions(Filter(RenyiBudget{2.5, 0.1}).admit(pure(3)).reason, "the divergence of order 2.5 costs"));
+  EXPECT_TRUE(mentions(Filter(RenyiBudget{2.5, 0.1}).admit(pure(3)).reason,
+                       "the divergence of order 2.5 costs"));
   EXPECT_TRUE(mentions(Filter(GdpBudget{1}).admit(gaussian(0.5)).reason, "mu^2 costs 4"));
   EXPECT_TRUE(mentions(Filter(ApproximateBudget{1}).admit(pure(3)).reason, "epsilon costs 3"));
 }
@@ -176,7 +180,8 @@ TEST(Filter, AnEventCostsItsGuarantee) {
   const Plan event = 3 * laplace(2) + gaussian(4) + approx(0.5, 1e-8);
   const Charge zcdp = Filter(ZcdpBudget{10, 1e-6}).admit(event).cost;
   EXPECT_GE(zcdp.amount, 3 * (0.5 + std::exp(-0.5) - 1) + 1.0 / 32 + 0.5 * std::tanh(0.25) - 1e-15);
-  EXPECT_NEAR(zcdp.amount, 3 * (0.5 + std::exp(-0.5) - 1) + 1.0 / 32 + 0.5 * std::tanh(0.25), 1e-14);
+  EXPECT_NEAR(zcdp.amount, 3 * (0.5 + std::exp(-0.5) - 1) + 1.0 / 32 + 0.5 * std::tanh(0.25),
+              1e-14);
   EXPECT_NEAR(zcdp.delta, 1e-8, 1e-22);
   const Charge renyi = Filter(RenyiBudget{4, 10, 1e-6}).admit(3 * laplace(2) + gaussian(4)).cost;
   EXPECT_EQ(renyi.amount, divergence(3 * laplace(2) + gaussian(4), Order(4)).value.upper);
@@ -186,20 +191,28 @@ TEST(Filter, AnEventCostsItsGuarantee) {
 }
 
 TEST(Filter, ARefusedEventNamesTheCurrenciesInWhichItHasACost) {
-  const std::string sampled = refusal(Filter(ZcdpBudget{1}, Relation::add_remove), "poisson(0.1, gaussian(1))");
+  const std::string sampled =
+      refusal(Filter(ZcdpBudget{1}, Relation::add_remove), "poisson(0.1, gaussian(1))");
   EXPECT_TRUE(mentions(sampled, "zCDP is not amplified by sampling")) << sampled;
   EXPECT_TRUE(mentions(sampled, "Rényi divergence of a small order")) << sampled;
   EXPECT_TRUE(mentions(sampled, "mu^2 with slack")) << sampled;
   const std::string noise = refusal(Filter(ApproximateBudget{1, 1e-5}), "gaussian(1)");
   EXPECT_TRUE(mentions(noise, "state the event as approx(eps, delta)")) << noise;
-  EXPECT_TRUE(mentions(noise, "a cost in rho, Rényi divergence of a small order, mu^2 with slack")) << noise;
-  const std::string unslacked = refusal(Filter(GdpBudget{1}, Relation::add_remove), "poisson(0.1, gaussian(1))");
-  EXPECT_TRUE(mentions(unslacked, "no mu without slack") && mentions(unslacked, "Rényi divergence") && mentions(unslacked, "mu^2 with slack"))
+  EXPECT_TRUE(mentions(noise, "a cost in rho, Rényi divergence of a small order, mu^2 with slack"))
+      << noise;
+  const std::string unslacked =
+      refusal(Filter(GdpBudget{1}, Relation::add_remove), "poisson(0.1, gaussian(1))");
+  EXPECT_TRUE(mentions(unslacked, "no mu without slack") &&
+              mentions(unslacked, "Rényi divergence") && mentions(unslacked, "mu^2 with slack"))
       << unslacked;
   const std::string beyond = refusal(Filter(RenyiBudget{9, 1}), "rdp(8, 0.5)");
-  EXPECT_TRUE(mentions(beyond, "no known finite cost in the divergence of order 9") && mentions(beyond, "small order")) << beyond;
+  EXPECT_TRUE(mentions(beyond, "no known finite cost in the divergence of order 9") &&
+              mentions(beyond, "small order"))
+      << beyond;
   const std::string everything = refusal(Filter(ZcdpBudget{1, 1e-3}), "catastrophe(1, 1e-6)");
-  EXPECT_TRUE(mentions(everything, "reveals everything") && mentions(everything, "a cost in epsilon")) << everything;
+  EXPECT_TRUE(mentions(everything, "reveals everything") &&
+              mentions(everything, "a cost in epsilon"))
+      << everything;
   EXPECT_FALSE(mentions(everything, "Rényi")) << everything;
 }
 
@@ -215,7 +228,8 @@ TEST(Filter, EveryEventHasTheFiltersRelation) {
   EXPECT_TRUE(mentions(refusal(filter(Relation::add_remove), without), "under add-remove"));
   EXPECT_TRUE(mentions(refusal(filter(Relation::zero_out), poisson), "under zero-out"));
   EXPECT_EQ(refusal(filter(Relation::replace_one), "group(2, " + poisson + ")"), "not refused");
-  for (const Relation relation : {Relation::add_remove, Relation::replace_one, Relation::zero_out, Relation::as_stated}) {
+  for (const Relation relation :
+       {Relation::add_remove, Relation::replace_one, Relation::zero_out, Relation::as_stated}) {
     EXPECT_EQ(refusal(filter(relation), "gaussian(5)"), "not refused");
     EXPECT_EQ(filter(relation).relation(), relation);
   }
@@ -248,17 +262,23 @@ TEST(Filter, TheClaimIsTheBudgetsAfterAnyCharges) {
 }
 
 TEST(Filter, TheClaimOfEachBudgetIsItsConversion) {
-  EXPECT_NEAR(Filter(RenyiBudget{8, 0.7}).claim(Delta(1e-6)).epsilon, epsilon_from_renyi({8, 0.7}, 1e-6).upper(), 1e-12);
-  EXPECT_NEAR(Filter(GdpBudget{0.5}).claim(Delta(1e-6)).epsilon, epsilon(gdp(0.5), Delta(1e-6)).value.upper, 1e-12);
+  EXPECT_NEAR(Filter(RenyiBudget{8, 0.7}).claim(Delta(1e-6)).epsilon,
+              epsilon_from_renyi({8, 0.7}, 1e-6).upper(), 1e-12);
+  EXPECT_NEAR(Filter(GdpBudget{0.5}).claim(Delta(1e-6)).epsilon,
+              epsilon(gdp(0.5), Delta(1e-6)).value.upper, 1e-12);
   const double rest = (1e-6 - 4e-7) / (1 - 4e-7);
-  EXPECT_NEAR(Filter(ZcdpBudget{0.5, 4e-7}).claim(Delta(1e-6)).epsilon, epsilon_from_zcdp({0.5}, rest).value.upper(), 1e-9);
-  EXPECT_NEAR(Filter(RenyiBudget{8, 0.7, 4e-7}).claim(Delta(1e-6)).epsilon, epsilon_from_renyi({8, 0.7}, rest).upper(), 1e-9);
+  EXPECT_NEAR(Filter(ZcdpBudget{0.5, 4e-7}).claim(Delta(1e-6)).epsilon,
+              epsilon_from_zcdp({0.5}, rest).value.upper(), 1e-9);
+  EXPECT_NEAR(Filter(RenyiBudget{8, 0.7, 4e-7}).claim(Delta(1e-6)).epsilon,
+              epsilon_from_renyi({8, 0.7}, rest).upper(), 1e-9);
   EXPECT_EQ(Filter(ZcdpBudget{0.5, 1e-6}).claim(Delta(1e-6)).epsilon, infinity);
-  for (const Budget& budget : {Budget(ZcdpBudget{0.5}), Budget(RenyiBudget{8, 0.7}), Budget(GdpBudget{0.5})}) {
+  for (const Budget& budget :
+       {Budget(ZcdpBudget{0.5}), Budget(RenyiBudget{8, 0.7}), Budget(GdpBudget{0.5})}) {
     EXPECT_EQ(Filter(budget).claim(Delta(0)).epsilon, infinity);
     EXPECT_EQ(Filter(budget).claim(Delta(0x1p-1074)).epsilon, infinity);  // which may stand for 0
   }
-  for (const Budget& budget : {Budget(ApproximateBudget{0}), Budget(ZcdpBudget{0}), Budget(RenyiBudget{8, 0}), Budget(GdpBudget{0})}) {
+  for (const Budget& budget : {Budget(ApproximateBudget{0}), Budget(ZcdpBudget{0}),
+                               Budget(RenyiBudget{8, 0}), Budget(GdpBudget{0})}) {
     EXPECT_EQ(Filter(budget).claim(Delta(0)), (Claim{0, 0}));
   }
 }
@@ -304,8 +324,8 @@ struct Path {
 };
 using Analyst = std::function<double(const std::vector<int>& answers, double left)>;
 
-void play(const Filter& filter, const Odometer& odometer, const Analyst& analyst, int rounds, std::vector<int>& answers, double p, double q,
-          std::vector<Path>& paths) {
+void play(const Filter& filter, const Odometer& odometer, const Analyst& analyst, int rounds,
+          std::vector<int>& answers, double p, double q, std::vector<Path>& paths) {
   const double epsilon = rounds == 0 ? 0 : analyst(answers, filter.left().amount);
   Filter next = filter;
   Odometer counted = odometer;
@@ -317,12 +337,14 @@ void play(const Filter& filter, const Odometer& odometer, const Analyst& analyst
   const double truth = 1 / (1 + std::exp(-epsilon));
   for (const int answer : {0, 1}) {
     answers.push_back(answer);
-    play(next, counted, analyst, rounds - 1, answers, p * (answer == 1 ? truth : 1 - truth), q * (answer == 1 ? 1 - truth : truth), paths);
+    play(next, counted, analyst, rounds - 1, answers, p * (answer == 1 ? truth : 1 - truth),
+         q * (answer == 1 ? 1 - truth : truth), paths);
     answers.pop_back();
   }
 }
 
-std::vector<Path> paths_of(const Filter& filter, const Odometer& odometer, const Analyst& analyst, int rounds) {
+std::vector<Path> paths_of(const Filter& filter, const Odometer& odometer, const Analyst& analyst,
+                           int rounds) {
   std::vector<int> answers;
   std::vector<Path> paths;
   play(filter, odometer, analyst, rounds, answers, 1, 1, paths);
@@ -354,17 +376,20 @@ std::vector<Analyst> analysts() {
       // stops when one side is well ahead
       [](const std::vector<int>& a, double) { return std::abs(ones_ahead(a)) > 2 ? 0 : 0.3; },
       // doubles down when the answers agree, saves when they do not
-      [](const std::vector<int>& a, double left) { return affordable(left) * (std::abs(ones_ahead(a)) > 1 ? 0.9 : 0.3); },
+      [](const std::vector<int>& a, double left) {
+        return affordable(left) * (std::abs(ones_ahead(a)) > 1 ? 0.9 : 0.3);
+      },
       // all or nothing in the end
-      [](const std::vector<int>& a, double left) { return a.size() < 6        ? 0.2
-                                                          : ones_ahead(a) > 0 ? 0.99 * affordable(left)
-                                                                              : 0.05; },
+      [](const std::vector<int>& a, double left) {
+        return a.size() < 6 ? 0.2 : ones_ahead(a) > 0 ? 0.99 * affordable(left) : 0.05;
+      },
   };
 }
 
 TEST(Filter, TheExactLossOfAnAdaptiveGameIsWithinTheClaim) {
   for (const double rho : {0.1, 0.5, 2.0}) {
-    for (const Budget& budget : {Budget(ZcdpBudget{rho}), Budget(RenyiBudget{6, 6 * rho}), Budget(ApproximateBudget{4 * rho})}) {
+    for (const Budget& budget : {Budget(ZcdpBudget{rho}), Budget(RenyiBudget{6, 6 * rho}),
+                                 Budget(ApproximateBudget{4 * rho})}) {
       for (const Analyst& analyst : analysts()) {
         const Filter filter(budget);
         const std::vector<Path> paths = paths_of(filter, Odometer(EpsilonGauge{}), analyst, 12);
@@ -372,7 +397,8 @@ TEST(Filter, TheExactLossOfAnAdaptiveGameIsWithinTheClaim) {
         for (const double delta : {0.0, 1e-6, 1e-3, 0.05, 0.2}) {
           const Claim claim = filter.claim(Delta(delta));
           if (std::isinf(claim.epsilon)) continue;
-          EXPECT_LE(divergence_of(paths, claim.epsilon), claim.delta + 1e-12) << rho << " " << delta;
+          EXPECT_LE(divergence_of(paths, claim.epsilon), claim.delta + 1e-12)
+              << rho << " " << delta;
         }
       }
     }
@@ -406,11 +432,16 @@ TEST(Filter, TheExactLossOfAnAdaptiveGaussianGameIsWithinTheClaim) {
         for (double y = -12; y < 14; y += step) {
           const double q = std::exp(-y * y / 2) / std::sqrt(2 * M_PI);
           const double ratio = std::exp(first * y - first * first / 2);
-          const double second = y > first ? all : y > 0 ? all / 3 : 0.9 * all;  // as the answer says
+          const double second = y > first ? all
+                                : y > 0   ? all / 3
+                                          : 0.9 * all;  // as the answer says
           const double x = epsilon - std::log(ratio);
-          total += q * step * (ratio * normal(second / 2 - x / second) - std::exp(epsilon) * normal(-second / 2 - x / second));
+          total += q * step *
+                   (ratio * normal(second / 2 - x / second) -
+                    std::exp(epsilon) * normal(-second / 2 - x / second));
         }
-        EXPECT_LE(total, gaussian_delta(epsilon, mu * (1 + 1e-12)).upper() + 1e-9) << mu << " " << part << " " << epsilon;
+        EXPECT_LE(total, gaussian_delta(epsilon, mu * (1 + 1e-12)).upper() + 1e-9)
+            << mu << " " << part << " " << epsilon;
         EXPECT_GE(total, gaussian_delta(epsilon, first).lower() - 1e-9);
       }
     }
@@ -431,7 +462,8 @@ TEST(GdpFilter, ChargesMuSquaredAndTheNamedSlack) {
   EXPECT_GE(filter.spent().amount, decision.cost.amount);
   EXPECT_EQ(filter.spent().delta, 1e-8);
   EXPECT_FALSE(filter.admit(training, Delta(1e-6)));  // more slack than there is
-  EXPECT_THROW((void)Filter(GdpBudget{2, 1e-7}, Relation::replace_one).admit(training, Delta(1e-8)), OutsideConditions);
+  EXPECT_THROW((void)Filter(GdpBudget{2, 1e-7}, Relation::replace_one).admit(training, Delta(1e-8)),
+               OutsideConditions);
 }
 
 TEST(GdpFilter, GaussiansUseNoSlack) {
@@ -458,7 +490,8 @@ TEST(GdpFilter, TheDefaultSlackIsProportionalToMuSquared) {
   for (; count < 1000; ++count) {
     const Decision decision = filter.admit(training);
     if (!decision) break;
-    EXPECT_NEAR(decision.cost.delta / 1e-7, decision.cost.amount / 4, 0.05 * decision.cost.amount / 4);
+    EXPECT_NEAR(decision.cost.delta / 1e-7, decision.cost.amount / 4,
+                0.05 * decision.cost.amount / 4);
   }
   EXPECT_GT(count, 5);
   EXPECT_LT(filter.left().amount, 4.0 / count);  // it was μ², not the slack, that ran out
@@ -482,7 +515,8 @@ TEST(GdpFilter, ClaimsTheExactProfileAtTheRemainingDelta) {
 TEST(GdpFilter, TheExactLossOfAnAdaptiveGameIsWithinTheClaim) {
   const double q = 0.1;
   const auto response = [](bool answer, bool present) { return answer == present ? 0.6 : 0.4; };
-  const std::vector<Plan> seconds{parse("poisson(0.1, gaussian(1))"), parse("poisson(0.1, gaussian(2))")};
+  const std::vector<Plan> seconds{parse("poisson(0.1, gaussian(1))"),
+                                  parse("poisson(0.1, gaussian(2))")};
   const std::vector<double> mus{1, 0.5};
   const double slack = 1e-4;
   const Plan first = pure(std::log(1.5));
@@ -496,13 +530,18 @@ TEST(GdpFilter, TheExactLossOfAnAdaptiveGameIsWithinTheClaim) {
   Filter filter(GdpBudget{std::sqrt(amount), 2 * slack}, Relation::add_remove);
   ASSERT_TRUE(filter.admit(first, Delta(slack)));
   for (const Plan& second : seconds) ASSERT_TRUE(Filter(filter).admit(second, Delta(slack)));
-  const auto gaussian = [](double a, double mu) {  // sup P(E) - a Q(E) of N(μ, 1) against N(0, 1), at every a > 0
-    const auto normal = [](double x) { return 0.5 * std::erfc(-x / std::sqrt(2.0)); };
-    const double e = std::log(a);
-    return normal(mu / 2 - e / mu) - a * normal(-mu / 2 - e / mu);
-  };
-  const auto removed = [&](double a, double mu) { return a <= 1 - q ? 1 - a : q * gaussian((a - 1 + q) / q, mu); };  // (1-q)Q + qP against Q
-  const auto added = [&](double a, double mu) { return 1 - a + a * removed(1 / a, mu); };                            // and reversed
+  const auto gaussian =
+      [](double a, double mu) {  // sup P(E) - a Q(E) of N(μ, 1) against N(0, 1), at every a > 0
+        const auto normal = [](double x) { return 0.5 * std::erfc(-x / std::sqrt(2.0)); };
+        const double e = std::log(a);
+        return normal(mu / 2 - e / mu) - a * normal(-mu / 2 - e / mu);
+      };
+  const auto removed = [&](double a, double mu) {
+    return a <= 1 - q ? 1 - a : q * gaussian((a - 1 + q) / q, mu);
+  };  // (1-q)Q + qP against Q
+  const auto added = [&](double a, double mu) {
+    return 1 - a + a * removed(1 / a, mu);
+  };  // and reversed
   for (double e = 0; e < 4; e += 0.05) {
     const double a = std::exp(e);
     double out = 0;
@@ -514,7 +553,8 @@ TEST(GdpFilter, TheExactLossOfAnAdaptiveGameIsWithinTheClaim) {
       out += with * removed(a * without / with, mu);
       in += without * added(a * with / without, mu);
     }
-    const double claimed = 2 * slack + (1 - 2 * slack) * gaussian_delta(e, std::sqrt(amount)).upper();
+    const double claimed =
+        2 * slack + (1 - 2 * slack) * gaussian_delta(e, std::sqrt(amount)).upper();
     EXPECT_LE(out, claimed + 1e-12) << e;
     EXPECT_LE(in, claimed + 1e-12) << e;
   }
@@ -525,8 +565,10 @@ TEST(Currencies, BudgetsOfOneGuaranteeClaimIt) {
     const std::vector<Budget> budgets = budgets_for(eps, 1e-6, 1e-7);
     ASSERT_EQ(budgets.size(), 4U);
     for (const Budget& budget : budgets) {
-      EXPECT_LE(Filter(budget).claim(Delta(1e-6)).epsilon, eps * (1 + 1e-14)) << currency_name(budget);
-      EXPECT_GT(Filter(budget).claim(Delta(1e-6)).epsilon, eps * (1 - 1e-4)) << currency_name(budget);
+      EXPECT_LE(Filter(budget).claim(Delta(1e-6)).epsilon, eps * (1 + 1e-14))
+          << currency_name(budget);
+      EXPECT_GT(Filter(budget).claim(Delta(1e-6)).epsilon, eps * (1 - 1e-4))
+          << currency_name(budget);
     }
   }
 }
@@ -535,13 +577,15 @@ TEST(Currencies, ARefusalNamesACheaperCurrencyForLaplaceNoise) {
   const GdpBudget budget{gdp_budget_mu(1, 1e-6, 1e-7), 1e-7};
   const std::string few = cheaper_budget_hint(budget, Relation::add_remove, laplace(2));
   EXPECT_TRUE(mentions(few, "counts epsilon")) << few;
-  const std::string training = cheaper_budget_hint(budget, Relation::add_remove, parse("1000 * poisson(0.002, gaussian(1))"));
+  const std::string training = cheaper_budget_hint(budget, Relation::add_remove,
+                                                   parse("1000 * poisson(0.002, gaussian(1))"));
   EXPECT_EQ(training, "");
   EXPECT_EQ(cheaper_budget_hint(budget, Relation::add_remove, gaussian(3)), "");
   for (const Budget& other : budgets_for(1, 1e-6, 1e-7)) {
     const auto part = budget_fraction(other, Relation::add_remove, gaussian(30));
     ASSERT_TRUE(part.has_value());
-    EXPECT_GE(*part, 0.999 * *budget_fraction(budget, Relation::add_remove, gaussian(30))) << currency_name(other);
+    EXPECT_GE(*part, 0.999 * *budget_fraction(budget, Relation::add_remove, gaussian(30)))
+        << currency_name(other);
   }
 }
 
@@ -570,7 +614,8 @@ TEST(Odometer, ARenyiReadingIsTheSumAndOneTerm) {
   EXPECT_NEAR(reading.epsilon, 11 * (0.01 + 0.04) / 2 + std::log(1e6) / 10, 1e-12);
   EXPECT_EQ(reading.delta, 1e-6);
   Odometer aside(RenyiGauge{11, 1e-6, 4e-7});
-  EXPECT_NEAR(aside.record(gaussian(5) + approx(0, 4e-7)).epsilon, 11 * 0.04 / 2 + std::log(1 / 6e-7) / 10, 1e-9);
+  EXPECT_NEAR(aside.record(gaussian(5) + approx(0, 4e-7)).epsilon,
+              11 * 0.04 / 2 + std::log(1 / 6e-7) / 10, 1e-9);
   EXPECT_EQ(aside.record(approx(0, 1e-9)).epsilon, infinity);
 }
 
@@ -585,19 +630,22 @@ TEST(Odometer, AZcdpReadingIsTheBestLinearBound) {
       best = std::min(best, (1 + lambda) * rho + log_share / lambda);
     }
     EXPECT_NEAR(reading, best, 1e-9 * best) << rho;
-    EXPECT_GT(reading, epsilon_from_zcdp_classic({rho}, delta).upper() - 1e-12);  // dearer than a budget fixed in advance
+    EXPECT_GT(reading, epsilon_from_zcdp_classic({rho}, delta).upper() -
+                           1e-12);  // dearer than a budget fixed in advance
     if (rho < 0x1p-10) continue;
     EXPECT_LT(reading, 1.6 * epsilon_from_zcdp_classic({rho}, delta).upper());
   }
 }
 
 TEST(Odometer, ReadingsGrow) {
-  for (const Gauge& gauge : {Gauge(ZcdpGauge{1e-6, 1e-7}), Gauge(RenyiGauge{8, 1e-6, 1e-7}), Gauge(EpsilonGauge{1e-7})}) {
+  for (const Gauge& gauge : {Gauge(ZcdpGauge{1e-6, 1e-7}), Gauge(RenyiGauge{8, 1e-6, 1e-7}),
+                             Gauge(EpsilonGauge{1e-7})}) {
     Odometer odometer(gauge);
     double last = odometer.reading().epsilon;
     EXPECT_EQ(last, 0);
     for (int i = 0; i < 300; ++i) {
-      const double next = odometer.record(i % 7 == 0 ? approx(0.01 * (i + 1), 1e-9) : laplace(50)).epsilon;
+      const double next =
+          odometer.record(i % 7 == 0 ? approx(0.01 * (i + 1), 1e-9) : laplace(50)).epsilon;
       EXPECT_GT(next, last);
       last = next;
     }
@@ -608,7 +656,8 @@ TEST(Odometer, ReadingsGrow) {
 TEST(Odometer, TheExactLossOfAnAdaptiveGameIsWithinTheReadings) {
   const Filter everything(ZcdpBudget{100});
   for (const double delta : {1e-4, 1e-2, 0.2}) {
-    for (const Gauge& gauge : {Gauge(EpsilonGauge{}), Gauge(ZcdpGauge{delta}), Gauge(ZcdpGauge{delta, 0, 0.1}), Gauge(RenyiGauge{3, delta})}) {
+    for (const Gauge& gauge : {Gauge(EpsilonGauge{}), Gauge(ZcdpGauge{delta}),
+                               Gauge(ZcdpGauge{delta, 0, 0.1}), Gauge(RenyiGauge{3, delta})}) {
       for (const Analyst& analyst : analysts()) {
         // The limit 100 is never reached: this analyst always has at least 1 left.
         const auto bounded = [&](const std::vector<int>& a, double) { return analyst(a, 0.3); };
@@ -632,8 +681,11 @@ TEST(Odometer, RefusesTheEventsThatAFilterRefuses) {
   EXPECT_THROW(odometer.record(parse("randomized_response(0.75)")), OutsideConditions);
   EXPECT_THROW(odometer.record(gaussian(hole)), InvalidValue);
   EXPECT_EQ(odometer.reading(), before);
-  EXPECT_THROW(Odometer(ZcdpGauge{1e-6}, Relation::add_remove).record(parse("poisson(0.1, gaussian(1))")), OutsideConditions);
-  EXPECT_NO_THROW(Odometer(RenyiGauge{4, 1e-6}, Relation::add_remove).record(parse("poisson(0.1, gaussian(1))")));
+  EXPECT_THROW(
+      Odometer(ZcdpGauge{1e-6}, Relation::add_remove).record(parse("poisson(0.1, gaussian(1))")),
+      OutsideConditions);
+  EXPECT_NO_THROW(Odometer(RenyiGauge{4, 1e-6}, Relation::add_remove)
+                      .record(parse("poisson(0.1, gaussian(1))")));
   EXPECT_THROW(Odometer(ZcdpGauge{0}), InvalidValue);
   EXPECT_THROW(Odometer(ZcdpGauge{1e-6, 1e-6}), InvalidValue);
   EXPECT_THROW(Odometer(ZcdpGauge{1e-6, 0, 0}), InvalidValue);

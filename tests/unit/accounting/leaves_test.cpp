@@ -8,8 +8,8 @@
 
 #include "accounting/events/events.hpp"
 #include "accounting/leaves/leaf.hpp"
-#include "sotto/plan/text.hpp"
 #include "privacy/api/conversions.hpp"
+#include "sotto/plan/text.hpp"
 
 namespace sotto {
 namespace {
@@ -95,7 +95,9 @@ TEST(Leaves, RhoBoundsTheRenyiCurve) {
       const auto* rho = std::get_if<Proved<Real>>(&known);
       if (rho == nullptr) continue;
       for (const double order : orders) {
-        EXPECT_GE((Real(order) * rho->value).upper() * (1 + 1e-12), leaf->renyi(order, Side::upper)->value.lower()) << text << ' ' << order;
+        EXPECT_GE((Real(order) * rho->value).upper() * (1 + 1e-12),
+                  leaf->renyi(order, Side::upper)->value.lower())
+            << text << ' ' << order;
       }
     }
   }
@@ -105,21 +107,24 @@ TEST(Leaves, AGroupCostsAtLeastOneUnit) {
   for (const std::string& text : leaves) {
     const auto one = leaf_of(parse(text), 1);
     const auto three = leaf_of(parse(text), 3);
-    EXPECT_GE(three->approximate(1e-6, accounting_detail::GaussianConversion::exact).value.epsilon.upper(),
-              one->approximate(1e-6, accounting_detail::GaussianConversion::exact).value.epsilon.upper())
+    EXPECT_GE(
+        three->approximate(1e-6, accounting_detail::GaussianConversion::exact)
+            .value.epsilon.upper(),
+        one->approximate(1e-6, accounting_detail::GaussianConversion::exact).value.epsilon.upper())
         << text;
     for (const double order : orders) {
       const auto more = three->renyi(order, Side::upper);
       if (more) {
-        EXPECT_GE(more->value.upper(), one->renyi(order, Side::upper)->value.lower()) << text << ' ' << order;
+        EXPECT_GE(more->value.upper(), one->renyi(order, Side::upper)->value.lower())
+            << text << ' ' << order;
       }
     }
   }
 }
 
 TEST(Leaves, ARefusalNamesAMethod) {
-  for (const std::string text :
-       {"rdp(4, 0.1)", "tcdp(0.1, 8)", "zcdp(0.2)", "catastrophe(1, 1e-6)", "arsinh(0.001, 9)", "discrete_laplace(1, 30000)"}) {
+  for (const std::string text : {"rdp(4, 0.1)", "tcdp(0.1, 8)", "zcdp(0.2)", "catastrophe(1, 1e-6)",
+                                 "arsinh(0.001, 9)", "discrete_laplace(1, 30000)"}) {
     const auto leaf = leaf_of(parse(text), 1);
     const auto pair = leaf->pair();
     const auto rho = leaf->rho(RhoConversion::better);
@@ -135,7 +140,8 @@ TEST(Leaves, ARefusalNamesAMethod) {
 }
 
 TEST(Events, EqualPartsAreCountedAtAllPlaces) {
-  const auto events = events_of(parse("2 * (laplace(3) + gaussian(2)) + 5 * laplace(3) + group(1, gaussian(2))"));
+  const auto events =
+      events_of(parse("2 * (laplace(3) + gaussian(2)) + 5 * laplace(3) + group(1, gaussian(2))"));
   ASSERT_EQ(events.size(), 2U);
   EXPECT_EQ(print(events[0].plan), "laplace(3)");
   EXPECT_EQ(events[0].count, 7);
@@ -152,7 +158,8 @@ TEST(Events, GroupsAreCarriedIntoTheParts) {
 }
 
 TEST(Events, ASampleIsOneEventWithNestedRatesMultiplied) {
-  const auto events = events_of(parse("100 * poisson(0.5, poisson(0.1, laplace(3) + gaussian(2)))"));
+  const auto events =
+      events_of(parse("100 * poisson(0.5, poisson(0.1, laplace(3) + gaussian(2)))"));
   ASSERT_EQ(events.size(), 1U);
   EXPECT_EQ(events[0].leaf, nullptr);
   ASSERT_TRUE(events[0].sampling);

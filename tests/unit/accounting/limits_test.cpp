@@ -6,13 +6,13 @@
 #include <random>
 #include <string>
 
-#include "sotto/accounting/calibrate.hpp"
 #include "accounting/api/pld.hpp"
 #include "accounting/api/privacy_loss_distribution.hpp"
+#include "core/api/work.hpp"
+#include "sotto/accounting/calibrate.hpp"
 #include "sotto/accounting/tradeoff.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
-#include "core/api/work.hpp"
 #include "sotto/plan/text.hpp"
 
 namespace sotto {
@@ -41,25 +41,30 @@ void expect_within(const std::string& plan, double delta, double least, double m
 
 std::string schedule(int phases) {
   std::mt19937_64 bits(1);
-  const auto uniform = [&](double low, double high) { return low + (high - low) * std::ldexp(static_cast<double>(bits() >> 11), -53); };
+  const auto uniform = [&](double low, double high) {
+    return low + (high - low) * std::ldexp(static_cast<double>(bits() >> 11), -53);
+  };
   std::string plan;
   for (int i = 0; i < phases; ++i) {
     const std::string k = std::to_string(1 + static_cast<int>(bits() % 7));
-    plan += (i == 0 ? "" : " + ") + k + " * poisson(" + with_decimals(uniform(0.001, 0.002), 6) + ", gaussian(" + with_decimals(uniform(1, 1.03), 6) +
-            "))";
+    plan += (i == 0 ? "" : " + ") + k + " * poisson(" + with_decimals(uniform(0.001, 0.002), 6) +
+            ", gaussian(" + with_decimals(uniform(1, 1.03), 6) + "))";
   }
   return plan;
 }
 
 // These once took twenty seconds and 1.6 GB; δ(0) of the third plan is below δ.
 TEST(Limits, MuchNoiseIsQuickAndNarrow) {
-  for (const std::string plan : {"101 * poisson(0.02, gaussian(700))", "101 * poisson(0.02, gaussian(1000))", "10 * poisson(0.02, gaussian(1000))",
-                                 "5000 * poisson(0.02, gaussian(1000))"}) {
+  for (const std::string plan :
+       {"101 * poisson(0.02, gaussian(700))", "101 * poisson(0.02, gaussian(1000))",
+        "10 * poisson(0.02, gaussian(1000))", "5000 * poisson(0.02, gaussian(1000))"}) {
     const Limited one = limited(plan, 1e-5);
     EXPECT_LE(one.spent, 1e8) << plan;
     EXPECT_FALSE(one.answer.cut) << plan;
     EXPECT_GT(one.answer.value.lower, 0) << plan;
-    EXPECT_LE(one.answer.value.upper - one.answer.value.lower, 1e-9 * one.answer.value.upper + 1e-12) << plan;
+    EXPECT_LE(one.answer.value.upper - one.answer.value.lower,
+              1e-9 * one.answer.value.upper + 1e-12)
+        << plan;
   }
   EXPECT_EQ(limited("101 * poisson(0.02, gaussian(10000))", 1e-5).answer.value.upper, 0);
 }
@@ -69,13 +74,15 @@ TEST(Limits, MuchNoiseIsQuickAndNarrow) {
 TEST(Limits, MuchNoiseCostsTheGaussianLimit) {
   const double mu = 0.02 * std::sqrt(101.0) * std::sqrt(std::expm1(1e-6));
   const double limit = epsilon(gdp(mu), Delta(1e-5)).value.upper;
-  EXPECT_NEAR(limited("101 * poisson(0.02, gaussian(1000))", 1e-5).answer.value.upper / limit, 1, 1e-2);
+  EXPECT_NEAR(limited("101 * poisson(0.02, gaussian(1000))", 1e-5).answer.value.upper / limit, 1,
+              1e-2);
 }
 
 // This once took 140 seconds, for ε of one unit at many δ. The total of one unit is a lower bound
 // for five.
 TEST(Limits, AGroupEnds) {
-  const std::string inside = "8874 * poisson(0.0011, gaussian(0.523)) + 8216 * poisson(0.000129, gaussian(0.523))";
+  const std::string inside =
+      "8874 * poisson(0.0011, gaussian(0.523)) + 8216 * poisson(0.000129, gaussian(0.523))";
   const Limited one = limited("group(5, " + inside + ")", 1e-5);
   EXPECT_LE(one.spent, last_straw * allowance_of({}).work);
   EXPECT_GE(one.answer.value.upper, limited(inside, 1e-5).answer.value.lower);
@@ -83,7 +90,8 @@ TEST(Limits, AGroupEnds) {
 
 TEST(Limits, ManyKindsOfLaplaceEnd) {
   std::string plan;
-  for (int i = 0; i < 300; ++i) plan += (i == 0 ? "laplace(" : " + laplace(") + with_decimals(10 + 0.1 * i, 6) + ")";
+  for (int i = 0; i < 300; ++i)
+    plan += (i == 0 ? "laplace(" : " + laplace(") + with_decimals(10 + 0.1 * i, 6) + ")";
   expect_within(plan, 1e-5, 3.6433, 3.6434);
 }
 
@@ -107,7 +115,8 @@ TEST(Limits, SchedulesEndBetweenTheirExtremes) {
 TEST(Limits, MergedKindsBoundTheirSteps) {
   std::string plan;
   for (int i = 0; i < 40; ++i) {
-    plan += (i == 0 ? "10 * poisson(0.0010000" : " + 10 * poisson(0.0010000") + std::to_string(10 + i) + ", gaussian(1))";
+    plan += (i == 0 ? "10 * poisson(0.0010000" : " + 10 * poisson(0.0010000") +
+            std::to_string(10 + i) + ", gaussian(1))";
   }
   const Bound merged = limited(plan, 1e-5).answer.value;
   const Bound one = epsilon(400 * poisson(0.00100003, gaussian(1)), Delta(1e-5)).value;
@@ -118,8 +127,10 @@ TEST(Limits, MergedKindsBoundTheirSteps) {
 
 TEST(Limits, RareFamiliesEnd) {
   for (const std::string plan :
-       {"37 * arsinh(0.0103, 31.1)", "1 * arsinh(0.00431, 812) + 3 * gaussian(20)", "without_replacement(13, 1500, gaussian(0.31))",
-        "51 * without_replacement(200, 40000, laplace(0.6))", "7 * poisson(0.2, gaussian(0.4) + laplace(0.7) + pure(0.3))"}) {
+       {"37 * arsinh(0.0103, 31.1)", "1 * arsinh(0.00431, 812) + 3 * gaussian(20)",
+        "without_replacement(13, 1500, gaussian(0.31))",
+        "51 * without_replacement(200, 40000, laplace(0.6))",
+        "7 * poisson(0.2, gaussian(0.4) + laplace(0.7) + pure(0.3))"}) {
     const Limited one = limited(plan, 1e-7);
     EXPECT_LE(one.spent, last_straw * allowance_of({}).work) << plan;
     EXPECT_TRUE(std::isfinite(one.answer.value.upper)) << plan;
@@ -148,13 +159,15 @@ TEST(Limits, EveryCommandEnds) {
               for (const double at : {0.1, 0.5}) (void)law.tail(Epsilon(at));
             }),
             most);
-  EXPECT_LE(spent([&] { (void)with_noise_waste(compare(plan, Delta(1e-5)), plan, Delta(1e-5)); }), 2 * most);
+  EXPECT_LE(spent([&] { (void)with_noise_waste(compare(plan, Delta(1e-5)), plan, Delta(1e-5)); }),
+            2 * most);
 }
 
 TEST(Limits, ACalibrationEndsAndMeetsItsTarget) {
   const WorkLimit all{Allowance{}};
-  const Calibration result =
-      calibrate(parse("3 * poisson(0.001, gaussian(?)) + 5 * poisson(0.0013, gaussian(1.1*?)) + 2 * laplace(20)"), Epsilon(0.5), Delta(1e-6));
+  const Calibration result = calibrate(parse("3 * poisson(0.001, gaussian(?)) + 5 * "
+                                             "poisson(0.0013, gaussian(1.1*?)) + 2 * laplace(20)"),
+                                       Epsilon(0.5), Delta(1e-6));
   EXPECT_LE(all.spent(), 4 * last_straw * allowance_of({}).work);
   EXPECT_LE(result.cost.value.upper, 0.5);
 }
@@ -162,8 +175,9 @@ TEST(Limits, ACalibrationEndsAndMeetsItsTarget) {
 // With any remaining work, a bracket holds the result of much more work.
 TEST(Limits, ABracketAtTheWorkLimitHoldsTheTruth) {
   for (const std::string plan :
-       {"400 * poisson(0.0015, gaussian(1.01))", "30 * laplace(7)", "50 * discrete_gaussian(3)", "20 * poisson(0.1, laplace(2))",
-        "1000 * pure(0.01) + 7 * approx(0.05, 1e-9)", "10 * without_replacement(20, 400, gaussian(1))"}) {
+       {"400 * poisson(0.0015, gaussian(1.01))", "30 * laplace(7)", "50 * discrete_gaussian(3)",
+        "20 * poisson(0.1, laplace(2))", "1000 * pure(0.01) + 7 * approx(0.05, 1e-9)",
+        "10 * without_replacement(20, 400, gaussian(1))"}) {
     const PlanLoss loss = loss_of(parse(plan), Side::upper);
     const Bound full = composed_epsilon(loss, {1e-5, 1e-5});
     const Bound delta_there = composed_delta(loss, {0.3, 0.3});
@@ -209,13 +223,16 @@ std::string root_of(const std::string& plan) {
 
 // Each bound names its theorem with a reference.
 TEST(Certificates, NameTheirTheorem) {
-  const auto says = [](const std::string& plan, const std::string& theorem, const std::string& reference) {
+  const auto says = [](const std::string& plan, const std::string& theorem,
+                       const std::string& reference) {
     const std::string root = root_of(plan);
     EXPECT_NE(root.find(theorem), std::string::npos) << plan << ": " << root;
     EXPECT_NE(root.find("[" + reference + "]"), std::string::npos) << plan << ": " << root;
   };
   says("gaussian(1)", "closed form", "Balle2018b");
-  says("10000 * poisson(0.01, gaussian(1))", "inversion integral of the moment generating function through its saddle point", "Alghamdi2023");
+  says("10000 * poisson(0.01, gaussian(1))",
+       "inversion integral of the moment generating function through its saddle point",
+       "Alghamdi2023");
   says("5000 * pure(0.01)", "lattice", "Koskela2020");
   says("3 * poisson(0.1, laplace(2))", "discretised pessimistically", "Doroshenko2022");
   says("100 * pure(0.01) + 50 * pure(0.02)", "discretised pessimistically", "Doroshenko2022");

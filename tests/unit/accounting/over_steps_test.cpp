@@ -39,11 +39,13 @@ TEST(OverSteps, CountsGrowFromOneToAll) {
 TEST(OverSteps, EachPointIsTheCostOfTheShorterPlan) {
   const Plan plan = parse("1000 * poisson(0.01, gaussian(1.1))");
   std::size_t calls = 0;
-  const auto points = epsilon_over_steps(plan, Delta(1e-5), {1, 100, 1000}, {}, [&](std::size_t done) { EXPECT_EQ(done, ++calls); });
+  const auto points = epsilon_over_steps(plan, Delta(1e-5), {1, 100, 1000}, {},
+                                         [&](std::size_t done) { EXPECT_EQ(done, ++calls); });
   ASSERT_EQ(points.size(), 3U);
   EXPECT_EQ(calls, 3U);
   EXPECT_EQ(points[1].steps, 100);
-  EXPECT_EQ(points[1].answer.value, epsilon(parse("100 * poisson(0.01, gaussian(1.1))"), Delta(1e-5)).value);
+  EXPECT_EQ(points[1].answer.value,
+            epsilon(parse("100 * poisson(0.01, gaussian(1.1))"), Delta(1e-5)).value);
   EXPECT_EQ(points[2].answer.value, epsilon(plan, Delta(1e-5)).value);
   EXPECT_LT(points[0].answer.value.upper, points[1].answer.value.lower);
   EXPECT_LT(points[1].answer.value.upper, points[2].answer.value.lower);

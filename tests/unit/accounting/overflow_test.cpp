@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "accounting/api/relation.hpp"
 #include "sotto/accounting/account.hpp"
 #include "sotto/accounting/filter.hpp"
-#include "accounting/api/relation.hpp"
 #include "sotto/accounting/tradeoff.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/plan/text.hpp"
@@ -65,15 +65,21 @@ TEST(Overflow, EpsilonIsNeverBelowTheTruthIfALossOverflows) {
 }
 
 TEST(Overflow, NoMethodIsBelowTheTruth) {
-  for (const std::string plan : {"walk_sgd(1e-200, 20)", "5 * parallel(gaussian(1e-160), gaussian(3))",
-                                 "gopa_random(1e-160, 3, 10000, 9000, 1000, 1e-7)", "3 * without_replacement(1, 100, staircase(710))"}) {
-    for (const Method by : all_methods) EXPECT_GE(epsilon_above(plan, 1e-5, by), 700) << plan << " by " << name(by);
-    for (const Method by : closed_form_methods) EXPECT_GE(epsilon_above(plan, 1e-5, by), 700) << plan << " by " << name(by);
+  for (const std::string plan :
+       {"walk_sgd(1e-200, 20)", "5 * parallel(gaussian(1e-160), gaussian(3))",
+        "gopa_random(1e-160, 3, 10000, 9000, 1000, 1e-7)",
+        "3 * without_replacement(1, 100, staircase(710))"}) {
+    for (const Method by : all_methods)
+      EXPECT_GE(epsilon_above(plan, 1e-5, by), 700) << plan << " by " << name(by);
+    for (const Method by : closed_form_methods)
+      EXPECT_GE(epsilon_above(plan, 1e-5, by), 700) << plan << " by " << name(by);
   }
 }
 
 TEST(Overflow, DeltaAndDivergenceAgree) {
-  for (const std::string text : {"walk_sgd(1e-200, 20)", "5 * parallel(gaussian(1e-160), gaussian(3))", "walk_sum(1e-160, 20)"}) {
+  for (const std::string text :
+       {"walk_sgd(1e-200, 20)", "5 * parallel(gaussian(1e-160), gaussian(3))",
+        "walk_sum(1e-160, 20)"}) {
     const Plan plan = parse(text);
     // With probability at least 1/400 the coalition sees a contribution with almost no noise.
     try {
@@ -95,8 +101,9 @@ TEST(Overflow, DeltaAndDivergenceAgree) {
 TEST(Overflow, ANegligibleStepHasANegligibleCost) {
   const Bound alone = epsilon(parse("laplace(2)"), Delta(1e-5)).value;
   for (const std::string small :
-       {"exponential(1e-300)", "exponential(5e-324)", "laplace(1e300)", "pure(1e-310)", "gaussian(1e200)", "staircase(1e-200)", "walk_sgd(1e200, 20)",
-        "discrete_laplace(1e200)", "gopa_connected(1e200, 1e200, 10)", "poisson(0.01, laplace(1e300))", "zcdp(1e-320)"}) {
+       {"exponential(1e-300)", "exponential(5e-324)", "laplace(1e300)", "pure(1e-310)",
+        "gaussian(1e200)", "staircase(1e-200)", "walk_sgd(1e200, 20)", "discrete_laplace(1e200)",
+        "gopa_connected(1e200, 1e200, 10)", "poisson(0.01, laplace(1e300))", "zcdp(1e-320)"}) {
     Bound both{};
     ASSERT_NO_THROW(both = epsilon(parse(small + " + laplace(2)"), Delta(1e-5)).value) << small;
     EXPECT_GE(both.upper, alone.lower) << small;
@@ -109,25 +116,31 @@ TEST(Overflow, ANegligibleStepHasANegligibleCost) {
 
 // Noise whose squared scale overflows does not cost more than smaller noise.
 TEST(Overflow, HugeNoiseHasAFiniteCost) {
-  for (const std::string plan : {"aggregated_gaussian(1.7e308, 10)", "gopa_complete(1e200, 3, 100)", "gopa_complete(1, 1e200, 100)",
-                                 "gopa_complete(1, 1e-310, 100)", "gopa_connected(1, 1e200, 100)", "gaussian(1e308)", "7 * gaussian(1e200)"}) {
+  for (const std::string plan :
+       {"aggregated_gaussian(1.7e308, 10)", "gopa_complete(1e200, 3, 100)",
+        "gopa_complete(1, 1e200, 100)", "gopa_complete(1, 1e-310, 100)",
+        "gopa_connected(1, 1e200, 100)", "gaussian(1e308)", "7 * gaussian(1e200)"}) {
     EXPECT_LT(epsilon_above(plan), 5) << plan;
   }
   // a μ whose ball reaches 0 has a profile all the same
-  const Answer answer = delta(parse("1000 * gaussian(1, sensitivity=1e-300)"), Epsilon(0.5), {.by = Method::pld});
+  const Answer answer =
+      delta(parse("1000 * gaussian(1, sensitivity=1e-300)"), Epsilon(0.5), {.by = Method::pld});
   EXPECT_LE(answer.value.upper, 1e-300);
 }
 
 // Everything is revealed, so no currency has a finite cost, and a filter refuses the event.
 TEST(Overflow, AFilterRefusesAnInfiniteCost) {
-  const std::vector<std::pair<std::string, Budget>> budgets{{"epsilon", ApproximateBudget{1, 1e-5}},
-                                                            {"zcdp", ZcdpBudget{1, 1e-5}},
-                                                            {"renyi", RenyiBudget{4, 1, 1e-5}},
-                                                            {"gdp", GdpBudget{1, 0}},
-                                                            {"gdp with slack", GdpBudget{0.3, 1e-5}}};
+  const std::vector<std::pair<std::string, Budget>> budgets{
+      {"epsilon", ApproximateBudget{1, 1e-5}},
+      {"zcdp", ZcdpBudget{1, 1e-5}},
+      {"renyi", RenyiBudget{4, 1, 1e-5}},
+      {"gdp", GdpBudget{1, 0}},
+      {"gdp with slack", GdpBudget{0.3, 1e-5}}};
   for (const std::string text :
-       {"1000 * walk_sgd(1e-200, 20) + laplace(1000)", "walk_sgd(1, 20, sensitivity=1e200)", "5 * parallel(gaussian(1e-160), gaussian(3))",
-        "gopa_random(1e-160, 3, 10000, 9000, 1000, 1e-7)", "parallel(walk_sum(1e-200, 20), laplace(1000))"}) {
+       {"1000 * walk_sgd(1e-200, 20) + laplace(1000)", "walk_sgd(1, 20, sensitivity=1e200)",
+        "5 * parallel(gaussian(1e-160), gaussian(3))",
+        "gopa_random(1e-160, 3, 10000, 9000, 1000, 1e-7)",
+        "parallel(walk_sum(1e-200, 20), laplace(1000))"}) {
     const Plan event = parse(text);
     const Relation relation = relation_of(event, std::nullopt).relation;
     for (const auto& [name, budget] : budgets) {
@@ -135,7 +148,8 @@ TEST(Overflow, AFilterRefusesAnInfiniteCost) {
         if (at && name != "epsilon" && name != "gdp with slack") continue;
         Filter filter(budget, relation);
         try {
-          const Decision decision = filter.admit(event, at ? std::optional(Delta(1e-6)) : std::nullopt);
+          const Decision decision =
+              filter.admit(event, at ? std::optional(Delta(1e-6)) : std::nullopt);
           EXPECT_FALSE(decision.admitted) << text << " in " << name;
         } catch (const OutsideConditions&) {  // no known finite cost
         }

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "sotto/accounting/account.hpp"
 #include "accounting/api/pld.hpp"
+#include "sotto/accounting/account.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/plan/text.hpp"
 
@@ -26,7 +26,9 @@ Curve laplace(double x) {
   return [x](double e) { return e < x ? -std::expm1((e - x) / 2) : 0; };
 }
 Curve approx(double e0, double d) {
-  return [=](double e) { return d + (e < e0 ? (1 - d) * (std::exp(e0) - std::exp(e)) / (1 + std::exp(e0)) : 0); };
+  return [=](double e) {
+    return d + (e < e0 ? (1 - d) * (std::exp(e0) - std::exp(e)) / (1 + std::exp(e0)) : 0);
+  };
 }
 
 struct Case {
@@ -41,12 +43,18 @@ std::vector<Case> cases() {
           {"parallel(gaussian(3), pure(0.5))", {gaussian(1 / 3.0), approx(0.5, 0)}, 0},
           {"parallel(laplace(2), pure(0.25))", {laplace(0.5), approx(0.25, 0)}, 0},
           {"parallel(gaussian(2), approx(0.5, 0.01))", {gaussian(0.5), approx(0.5, 0.01)}, 0.01},
-          {"parallel(gaussian(1.9), laplace(1), pure(0.8))", {gaussian(1 / 1.9), laplace(1), approx(0.8, 0)}, 0},
+          {"parallel(gaussian(1.9), laplace(1), pure(0.8))",
+           {gaussian(1 / 1.9), laplace(1), approx(0.8, 0)},
+           0},
           {"parallel(gaussian(4), laplace(1.5), approx(0.4, 0.001), approx(0.2, 0.02))",
            {gaussian(0.25), laplace(1 / 1.5), approx(0.4, 0.001), approx(0.2, 0.02)},
            0.02},
-          {"parallel(laplace(1), gaussian(2), laplace(1), gaussian(2.5), laplace(2))", {gaussian(0.5), laplace(1)}, 0},
-          {"parallel(approx(0.5, 0.01), gaussian(2), approx(0.25, 0.01))", {gaussian(0.5), approx(0.5, 0.01)}, 0.01}};
+          {"parallel(laplace(1), gaussian(2), laplace(1), gaussian(2.5), laplace(2))",
+           {gaussian(0.5), laplace(1)},
+           0},
+          {"parallel(approx(0.5, 0.01), gaussian(2), approx(0.25, 0.01))",
+           {gaussian(0.5), approx(0.5, 0.01)},
+           0.01}};
 }
 
 double largest(const Case& one, double epsilon) {
@@ -90,7 +98,8 @@ std::vector<double> on_lattice(const Case& one, int doublings, double step) {
   return law;
 }
 
-double delta_of(const Case& one, const std::vector<double>& law, int doublings, double epsilon, double step) {
+double delta_of(const Case& one, const std::vector<double>& law, int doublings, double epsilon,
+                double step) {
   const auto centre = static_cast<double>(law.size() / 2);
   double delta = 0;
   for (std::size_t i = 0; i < law.size(); ++i) {
@@ -124,7 +133,8 @@ TEST(Parallel, SeveralUsesComposeThePair) {
       const double fine = delta_of(one, law, 3, epsilon, 2e-3);
       const Bound delta = composed_delta(loss, {epsilon, epsilon});
       EXPECT_LE(delta.lower, fine + 1e-9) << one.plan << " " << epsilon;
-      EXPECT_GE(delta.upper, fine - 2 * std::abs(coarse - fine) - 1e-9) << one.plan << " " << epsilon;
+      EXPECT_GE(delta.upper, fine - 2 * std::abs(coarse - fine) - 1e-9)
+          << one.plan << " " << epsilon;
       EXPECT_LE(std::abs(coarse - fine), 1e-4 * fine) << one.plan << " " << epsilon;
       EXPECT_LE(delta.upper - delta.lower, 1e-4 * fine) << one.plan << " " << epsilon;
     }
@@ -133,7 +143,8 @@ TEST(Parallel, SeveralUsesComposeThePair) {
 
 TEST(Parallel, NoPartCostsMore) {
   for (const char* other : {"laplace(1)", "gaussian(2)", "pure(0.8)"}) {
-    const Plan both = parse(std::string("20 * parallel(laplace(1), gaussian(2), pure(0.8)) + gaussian(3)"));
+    const Plan both =
+        parse(std::string("20 * parallel(laplace(1), gaussian(2), pure(0.8)) + gaussian(3)"));
     const Plan part = parse(std::string("20 * ") + other + " + gaussian(3)");
     const Bound all = composed_epsilon(loss_of(both, Side::upper), {1e-6, 1e-6});
     const Bound one = composed_epsilon(loss_of(part, Side::upper), {1e-6, 1e-6});
@@ -144,7 +155,8 @@ TEST(Parallel, NoPartCostsMore) {
 }
 
 TEST(Parallel, PartsWithoutAClosedFormAreRefusedByName) {
-  for (const char* text : {"10 * parallel(2 * laplace(1), gaussian(1))", "10 * parallel(poisson(0.1, gaussian(1)), pure(0.5))"}) {
+  for (const char* text : {"10 * parallel(2 * laplace(1), gaussian(1))",
+                           "10 * parallel(poisson(0.1, gaussian(1)), pure(0.5))"}) {
     EXPECT_THROW(loss_of(parse(text), Side::upper), OutsideConditions) << text;
   }
 }

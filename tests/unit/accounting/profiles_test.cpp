@@ -15,8 +15,8 @@
 
 #include "../../support/number.hpp"
 #include "accounting/api/pld.hpp"
-#include "sotto/core/errors.hpp"
 #include "core/api/work.hpp"
+#include "sotto/core/errors.hpp"
 #include "sotto/plan/text.hpp"
 
 namespace sotto {
@@ -44,7 +44,8 @@ std::vector<Row> table(const std::string& name) {
         cells.back() += c;
       }
     }
-    rows.push_back({cells.at(0), cells.at(4), number_in(cells.at(1)), number_in(cells.at(2)), number_in(cells.at(3)) + 0x1p-52});
+    rows.push_back({cells.at(0), cells.at(4), number_in(cells.at(1)), number_in(cells.at(2)),
+                    number_in(cells.at(3)) + 0x1p-52});
   }
   return rows;
 }
@@ -83,17 +84,24 @@ int check(const std::vector<Row>& rows, const Precision& precision, double work 
     }
     ++checked;
     const auto delta_of = [&](const PlanLoss& one) {
-      return within(work, any_delta, [&]() -> Bound { return composed_delta(one, reading(row.epsilon), precision); });
+      return within(work, any_delta, [&]() -> Bound {
+        return composed_delta(one, reading(row.epsilon), precision);
+      });
     };
     Bound delta = delta_of(loss);
-    const bool two_sided = loss.attained || !loss.discretized;  // discretised losses are bracketed by losses of their own from below
+    const bool two_sided =
+        loss.attained ||
+        !loss.discretized;  // discretised losses are bracketed by losses of their own from below
     const PlanLoss below = two_sided ? loss : loss_of(parse(row.plan), Side::lower);
     if (!two_sided) delta.lower = delta_of(below).lower;
-    EXPECT_LE(delta.lower, row.delta * (1 + row.tolerance)) << row.plan << " at epsilon " << row.epsilon;
-    EXPECT_GE(delta.upper, row.delta * (1 - row.tolerance)) << row.plan << " at epsilon " << row.epsilon;
+    EXPECT_LE(delta.lower, row.delta * (1 + row.tolerance))
+        << row.plan << " at epsilon " << row.epsilon;
+    EXPECT_GE(delta.upper, row.delta * (1 - row.tolerance))
+        << row.plan << " at epsilon " << row.epsilon;
     const Bound range{row.delta * (1 - row.tolerance), row.delta * (1 + row.tolerance)};
     const auto epsilon_of = [&](const PlanLoss& one) {
-      return within(work, any_epsilon, [&]() -> Bound { return composed_epsilon(one, range, precision); });
+      return within(work, any_epsilon,
+                    [&]() -> Bound { return composed_epsilon(one, range, precision); });
     };
     Bound epsilon = epsilon_of(loss);
     if (!two_sided) epsilon.lower = epsilon_of(below).lower;
@@ -116,7 +124,8 @@ TEST(Profiles, SeveralMechanismsOnOneSampleHoldTheTruth) {
   const std::vector<Row> rows = table("joint.csv");
   const int all = static_cast<int>(rows.size());
   EXPECT_GE(all, 27);
-  for (const Precision& precision : {Precision{}, Precision{1e-3, 1e-2, 6e6}}) EXPECT_EQ(check(rows, precision), all);
+  for (const Precision& precision : {Precision{}, Precision{1e-3, 1e-2, 6e6}})
+    EXPECT_EQ(check(rows, precision), all);
   for (const Row& row : rows) {
     const Bound delta = composed_delta(loss_of(parse(row.plan), Side::upper), reading(row.epsilon));
     EXPECT_LE(delta.upper - row.delta, 1e-2 * row.delta) << row.plan;
@@ -148,7 +157,8 @@ TEST(RareSteps, TheBracketHoldsTheTruth) {
 TEST(SlowRareSteps, TheBracketHoldsTheTruth) {
   for (const std::string name : {"rare.csv", "deep.csv", "edges.csv"}) {
     const std::vector<Row> rows = table(name);
-    for (const Precision& precision : {Precision{}, Precision{1e-4, 1e-3, 6e6}, Precision{1e-2, 3e-2, 6e6}}) {
+    for (const Precision& precision :
+         {Precision{}, Precision{1e-4, 1e-3, 6e6}, Precision{1e-2, 3e-2, 6e6}}) {
       EXPECT_EQ(check(rows, precision, 9e8), static_cast<int>(rows.size()));
     }
   }
@@ -161,11 +171,14 @@ TEST(SlowRareSteps, TheBracketIsNarrow) {
     for (const Row& row : table(name)) {
       if (row.delta < 1e-15) continue;
       const PlanLoss loss = loss_of(parse(row.plan), Side::upper);
-      const Bound epsilon = within(9e8, {0, 1e300}, [&]() -> Bound { return composed_epsilon(loss, {row.delta, row.delta}); });
+      const Bound epsilon = within(9e8, {0, 1e300}, [&]() -> Bound {
+        return composed_epsilon(loss, {row.delta, row.delta});
+      });
       ++all;
       if (epsilon.upper - epsilon.lower <= std::max(1e-12, 1e-4 * epsilon.upper)) continue;
       ++wide;
-      std::printf("wide: %.1e %s at delta %.3g\n", (epsilon.upper - epsilon.lower) / epsilon.upper, row.plan.c_str(), row.delta);
+      std::printf("wide: %.1e %s at delta %.3g\n", (epsilon.upper - epsilon.lower) / epsilon.upper,
+                  row.plan.c_str(), row.delta);
     }
   }
   EXPECT_LE(wide, all / 20);
@@ -174,8 +187,10 @@ TEST(SlowRareSteps, TheBracketIsNarrow) {
 // Two steps whose losses have kinks and atoms, by grids (tests/oracle/make_two.py).
 void check_narrow(const std::vector<Row>& rows, const Precision& precision, double most) {
   for (const Row& row : rows) {
-    const Bound epsilon = composed_epsilon(loss_of(parse(row.plan), Side::upper), {row.delta, row.delta}, precision);
-    EXPECT_LE(epsilon.upper - epsilon.lower, std::max(1e-11, most * epsilon.upper)) << row.plan << " at delta " << row.delta;
+    const Bound epsilon =
+        composed_epsilon(loss_of(parse(row.plan), Side::upper), {row.delta, row.delta}, precision);
+    EXPECT_LE(epsilon.upper - epsilon.lower, std::max(1e-11, most * epsilon.upper))
+        << row.plan << " at delta " << row.delta;
   }
 }
 
@@ -190,14 +205,17 @@ TEST(FewSteps, TheBracketHoldsTheTruth) {
 TEST(SlowProfiles, BracketsOfFewStepsHoldTheTruthAndAreNarrow) {
   const std::vector<Row> rows = table("two.csv");
   const Precision fine{2e-11, 4e-10, 1e7};
-  for (const Precision& precision : {fine, Precision{1e-8, 1e-7, 6e6}, Precision{0.1, 0.1, 6e6}}) EXPECT_EQ(check(rows, precision, 9e9), 60);
+  for (const Precision& precision : {fine, Precision{1e-8, 1e-7, 6e6}, Precision{0.1, 0.1, 6e6}})
+    EXPECT_EQ(check(rows, precision, 9e9), 60);
   check_narrow(rows, fine, 2e-7);
 }
 
 // k * poisson(q, gaussian(σ)) over eight orders of k and seven of q, δ down to 10^-100.
 TEST(SlowProfiles, BracketsOfSampledGaussiansAreNarrow) {
   std::mt19937_64 random(1);
-  const auto between = [&](double low, double high) { return std::uniform_real_distribution<double>(low, high)(random); };
+  const auto between = [&](double low, double high) {
+    return std::uniform_real_distribution<double>(low, high)(random);
+  };
   int all = 0;
   int wide = 0;
   for (int i = 0; i < 1500; ++i) {
@@ -206,12 +224,14 @@ TEST(SlowProfiles, BracketsOfSampledGaussiansAreNarrow) {
     const double k = std::round(std::pow(10, between(0, 8)));
     const double delta = std::pow(10, between(0, 1) < 0.7 ? between(-20, -1) : between(-100, -20));
     const WorkLimit limit(9e8);
-    const Bound epsilon = composed_epsilon(loss_of(k * poisson(q, gaussian(sigma)), Side::upper), {delta, delta});
+    const Bound epsilon =
+        composed_epsilon(loss_of(k * poisson(q, gaussian(sigma)), Side::upper), {delta, delta});
     if (epsilon.lower > 1000) continue;
     ++all;
     if (epsilon.upper - epsilon.lower <= std::max(1e-12, 1e-4 * epsilon.upper)) continue;
     ++wide;
-    std::printf("wide: [%.12g, %.12g], %.0f * poisson(%g, gaussian(%g)) at delta %g\n", epsilon.lower, epsilon.upper, k, q, sigma, delta);
+    std::printf("wide: [%.12g, %.12g], %.0f * poisson(%g, gaussian(%g)) at delta %g\n",
+                epsilon.lower, epsilon.upper, k, q, sigma, delta);
   }
   EXPECT_GE(all, 1000);
   EXPECT_LE(wide, all / 10);
@@ -220,17 +240,22 @@ TEST(SlowProfiles, BracketsOfSampledGaussiansAreNarrow) {
 // A δ that only the largest losses attain, and lattices so coarse that δ is a step function.
 TEST(Profiles, FewStepsWithAtomsHaveNarrowBrackets) {
   for (const std::string plan :
-       {"5 * laplace(0.793)", "27 * laplace(1210)", "3 * randomized_response(0.534)", "38 * randomized_response(0.62, 5)", "211 * pure(0.0217)",
-        "16 * discrete_laplace(7.96, sensitivity=5)", "2 * discrete_gaussian(0.802)", "30 * discrete_gaussian(0.429)",
-        "22 * poisson(0.000235, laplace(6.68))", "3 * poisson(0.01, pure(1))", "2 * without_replacement(260, 1000, laplace(31.7))",
+       {"5 * laplace(0.793)", "27 * laplace(1210)", "3 * randomized_response(0.534)",
+        "38 * randomized_response(0.62, 5)", "211 * pure(0.0217)",
+        "16 * discrete_laplace(7.96, sensitivity=5)", "2 * discrete_gaussian(0.802)",
+        "30 * discrete_gaussian(0.429)", "22 * poisson(0.000235, laplace(6.68))",
+        "3 * poisson(0.01, pure(1))", "2 * without_replacement(260, 1000, laplace(31.7))",
         "3 * laplace(2) + 5 * pure(0.1) + 2 * poisson(0.1, laplace(3))"}) {
     const PlanLoss loss = loss_of(parse(plan), Side::upper);
     for (const double delta : {1e-3, 1e-9, 1e-27}) {
       const Bound epsilon = composed_epsilon(loss, {delta, delta});
-      EXPECT_LE(epsilon.upper - epsilon.lower, std::max(1e-12, 1e-5 * epsilon.upper)) << plan << " at delta " << delta;
+      EXPECT_LE(epsilon.upper - epsilon.lower, std::max(1e-12, 1e-5 * epsilon.upper))
+          << plan << " at delta " << delta;
       const double least = epsilon.lower > 0 ? delta * (1 - 1e-9) : 0;
-      EXPECT_GE(composed_delta(loss, {epsilon.lower, epsilon.lower}).upper, least) << plan << " at delta " << delta;
-      EXPECT_LE(composed_delta(loss, {epsilon.upper, epsilon.upper}).lower, delta) << plan << " at delta " << delta;
+      EXPECT_GE(composed_delta(loss, {epsilon.lower, epsilon.lower}).upper, least)
+          << plan << " at delta " << delta;
+      EXPECT_LE(composed_delta(loss, {epsilon.upper, epsilon.upper}).lower, delta)
+          << plan << " at delta " << delta;
     }
   }
 }
@@ -251,12 +276,15 @@ TEST(Profiles, TheLargestLossOfLaplaceNoiseIsAttained) {
 TEST(Profiles, CoarseBracketsOnALatticeHoldTheFineOnes) {
   for (const int steps : {60, 120, 200, 241, 400}) {
     for (int p = 505; p < 560; p += 3) {
-      const PlanLoss loss = loss_of(parse(std::to_string(steps) + " * randomized_response(0." + std::to_string(p) + ")"), Side::upper);
+      const PlanLoss loss = loss_of(
+          parse(std::to_string(steps) + " * randomized_response(0." + std::to_string(p) + ")"),
+          Side::upper);
       const double most = steps * std::log(p / (1000.0 - p));
       for (const double share : {0.5, 0.63, 0.77, 0.84, 0.9}) {
         const Bound fine = composed_delta(loss, {share * most, share * most});
         for (const double coarse : {1e-2, 1.0}) {
-          const Bound delta = composed_delta(loss, {share * most, share * most}, {coarse, coarse, 6e6});
+          const Bound delta =
+              composed_delta(loss, {share * most, share * most}, {coarse, coarse, 6e6});
           EXPECT_LE(delta.lower, fine.upper) << steps << " of 0." << p << " at " << share;
           EXPECT_GE(delta.upper, fine.lower) << steps << " of 0." << p << " at " << share;
         }
@@ -270,15 +298,19 @@ TEST(Profiles, TheBracketIsNarrow) {
   int wide = 0;
   int all = 0;
   for (const Row& row : table("profiles.csv")) {
-    const bool smooth = row.family == "gaussian" || row.family == "gaussians" || row.family == "poisson-gaussian" || row.family == "laplace-many" ||
-                        row.family == "gaussian-atoms" || row.family == "smooth" || row.family == "discrete-gaussian";
+    const bool smooth = row.family == "gaussian" || row.family == "gaussians" ||
+                        row.family == "poisson-gaussian" || row.family == "laplace-many" ||
+                        row.family == "gaussian-atoms" || row.family == "smooth" ||
+                        row.family == "discrete-gaussian";
     if (!smooth || row.delta < 1e-300) continue;
     const PlanLoss loss = loss_of(parse(row.plan), Side::upper);
     const Bound epsilon = composed_epsilon(loss, {row.delta, row.delta});
     ++all;
-    if (epsilon.upper - epsilon.lower > 1e-9 * epsilon.upper && epsilon.upper - epsilon.lower > 1e-12) {
+    if (epsilon.upper - epsilon.lower > 1e-9 * epsilon.upper &&
+        epsilon.upper - epsilon.lower > 1e-12) {
       ++wide;
-      std::printf("wide: %.1e %s at delta %.3g\n", (epsilon.upper - epsilon.lower) / epsilon.upper, row.plan.c_str(), row.delta);
+      std::printf("wide: %.1e %s at delta %.3g\n", (epsilon.upper - epsilon.lower) / epsilon.upper,
+                  row.plan.c_str(), row.delta);
     }
   }
   EXPECT_LE(wide, 2);

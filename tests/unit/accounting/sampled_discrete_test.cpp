@@ -36,7 +36,8 @@ std::vector<Row> table() {
         cells.back() += c;
       }
     }
-    rows.push_back({number_in(cells.at(1)), number_in(cells.at(2)), number_in(cells.at(3)), cells.at(4)});
+    rows.push_back(
+        {number_in(cells.at(1)), number_in(cells.at(2)), number_in(cells.at(3)), cells.at(4)});
   }
   return rows;
 }
@@ -65,8 +66,10 @@ TEST(SampledDiscrete, SeveralStepsOnOneSampleCostMoreThanOneAndLessThanTwoSample
 }
 
 TEST(SampledDiscrete, WideNoiseIsNearlyContinuous) {
-  const double discrete = epsilon(parse("100 * poisson(0.05, discrete_gaussian(40))"), Delta(1e-6)).value.upper;
-  const double continuous = epsilon(parse("100 * poisson(0.05, gaussian(40))"), Delta(1e-6)).value.upper;
+  const double discrete =
+      epsilon(parse("100 * poisson(0.05, discrete_gaussian(40))"), Delta(1e-6)).value.upper;
+  const double continuous =
+      epsilon(parse("100 * poisson(0.05, gaussian(40))"), Delta(1e-6)).value.upper;
   EXPECT_NEAR(discrete / continuous, 1, 1e-3);
 }
 
@@ -90,7 +93,8 @@ TEST(SampledDiscrete, TheLatticeTruncatesLessThanItsBound) {
 TEST(SampledDiscrete, WithOtherNoiseItIsRefusedAboveAndOmittedBelow) {
   const Plan plan = parse("10 * poisson(0.1, gaussian(2) + discrete_gaussian(2))");
   EXPECT_THROW(epsilon(plan, Delta(1e-5), {.by = Method::pld}), std::exception);
-  EXPECT_GE(epsilon(plan, Delta(1e-5)).value.lower, epsilon(parse("10 * poisson(0.1, gaussian(2))"), Delta(1e-5)).value.lower * (1 - 1e-9));
+  EXPECT_GE(epsilon(plan, Delta(1e-5)).value.lower,
+            epsilon(parse("10 * poisson(0.1, gaussian(2))"), Delta(1e-5)).value.lower * (1 - 1e-9));
 }
 
 }  // namespace

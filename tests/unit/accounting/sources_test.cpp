@@ -4,21 +4,23 @@
 #include <cmath>
 #include <string>
 
-#include "sotto/accounting/calibrate.hpp"
 #include "accounting/api/composition.hpp"
-#include "sotto/core/errors.hpp"
-#include "sotto/plan/text.hpp"
 #include "privacy/api/conversions.hpp"
 #include "privacy/api/gaussian.hpp"
+#include "sotto/accounting/calibrate.hpp"
+#include "sotto/core/errors.hpp"
+#include "sotto/plan/text.hpp"
 
 namespace sotto {
 namespace {
 
-double cost(const std::string& plan, Method by, double delta = 1e-5, std::optional<Order> order = std::nullopt) {
+double cost(const std::string& plan, Method by, double delta = 1e-5,
+            std::optional<Order> order = std::nullopt) {
   return epsilon(parse(plan), Delta(delta), {.by = by, .order = order}).value.upper;
 }
 double noise(Method by, std::optional<Order> order = std::nullopt) {
-  return calibrate(parse("100 * gaussian(?)"), Epsilon(1), Delta(1e-5), {.by = by, .order = order}).value;
+  return calibrate(parse("100 * gaussian(?)"), Epsilon(1), Delta(1e-5), {.by = by, .order = order})
+      .value;
 }
 
 TEST(Sources, SimpleAdvancedCompositionOf500UnitStepsIsRefused) {
@@ -85,13 +87,16 @@ TEST(Sources, ClosedFormMomentsAreNoBound) {
   EXPECT_NEAR(epsilon(parse("400 * gaussian(1)"), Delta(1e-5)).value.lower, 284.4, 0.1);
 }
 
-TEST(Sources, WithProbabilityOneMinusDeltaIsNotTheDefinition) { EXPECT_NEAR(delta(parse("gaussian(1)"), Epsilon(1)).value.upper, 0.127, 0.001); }
+TEST(Sources, WithProbabilityOneMinusDeltaIsNotTheDefinition) {
+  EXPECT_NEAR(delta(parse("gaussian(1)"), Epsilon(1)).value.upper, 0.127, 0.001);
+}
 
 TEST(Sources, ThePlottedRenyiOrderTouchesZcdpWhereComputed) {
   // order 60 is the best classical one at k = log(1/δ) / (59² ρ) = 264.6; order 20 at 2551
   const double rho = 1 / (2 * 200.0 * 200.0);
   EXPECT_NEAR(std::log(1e5) / (59 * 59 * rho), 264.6, 0.1);
-  EXPECT_NEAR(cost("265 * gaussian(200)", Method::rdp_classic, 1e-5, Order(60)), cost("265 * gaussian(200)", Method::zcdp_classic), 1e-6);
+  EXPECT_NEAR(cost("265 * gaussian(200)", Method::rdp_classic, 1e-5, Order(60)),
+              cost("265 * gaussian(200)", Method::zcdp_classic), 1e-6);
   EXPECT_NEAR(std::log(1e5) / (19 * 19 * rho), 2551, 1);
 }
 

@@ -37,7 +37,9 @@ double delta_at(double at, double epsilon, double distance) {
   double total = 0;
   for (std::size_t i = 0; i + 1 < cuts.size(); ++i) {
     const double middle = (cuts[i] + cuts[i + 1]) / 2;
-    total += (cuts[i + 1] - cuts[i]) * std::max(0.0, density(middle, epsilon) - std::exp(at) * density(middle - distance, epsilon));
+    total += (cuts[i + 1] - cuts[i]) *
+             std::max(0.0, density(middle, epsilon) -
+                               std::exp(at) * density(middle - distance, epsilon));
   }
   return total;
 }
@@ -56,7 +58,9 @@ TEST(Staircase, ShorterDistancesCostNoMore) {
   for (const double epsilon : {0.3, 1.0, 2.5}) {
     for (const double share : {0.0, 0.2, 0.7, 0.99}) {
       const double most = sotto::delta(staircase(epsilon), Epsilon(share * epsilon)).value.upper;
-      for (int i = 1; i <= 40; ++i) EXPECT_LE(delta_at(share * epsilon, epsilon, i / 40.0), most + 1e-12) << epsilon << ' ' << i;
+      for (int i = 1; i <= 40; ++i)
+        EXPECT_LE(delta_at(share * epsilon, epsilon, i / 40.0), most + 1e-12)
+            << epsilon << ' ' << i;
     }
   }
 }
@@ -67,13 +71,15 @@ TEST(Staircase, DivergencesAreThoseOfThreeLosses) {
   for (const double order : {1.0, 1.01, 1.5, 2.0, 9.0, 300.0}) {
     const double above = 1 - t / 2;
     const double c = order - 1;
-    const double mean = above * std::exp(c * e) + t * (1 - t) * (1 - t) / 2 + t * t * above * std::exp(-c * e);
+    const double mean =
+        above * std::exp(c * e) + t * (1 - t) * (1 - t) / 2 + t * t * above * std::exp(-c * e);
     const double expected = order == 1 ? e * above * (1 - t * t) : std::log(mean) / c;
     const Bound result = divergence(staircase(e), Order(order)).value;
     EXPECT_NEAR(result.upper, expected, 1e-12) << order;
     EXPECT_NEAR(result.lower, expected, 1e-12) << order;
   }
-  EXPECT_NEAR(divergence(staircase(e), Order(std::numeric_limits<double>::infinity())).value.lower, e, 1e-12);
+  EXPECT_NEAR(divergence(staircase(e), Order(std::numeric_limits<double>::infinity())).value.lower,
+              e, 1e-12);
 }
 
 TEST(Staircase, CostsNoMoreThanAnyMechanismOfItsEpsilonAndIsKnownFromBothSides) {
@@ -91,7 +97,8 @@ TEST(Staircase, TheSensitivityScalesTheNoiseNotTheCost) {
   const Bound one = epsilon(parse("20 * staircase(0.4)"), Delta(1e-6)).value;
   const Bound wide = epsilon(parse("20 * staircase(0.4, sensitivity=7)"), Delta(1e-6)).value;
   EXPECT_EQ(one.upper, wide.upper);
-  EXPECT_EQ(epsilon(parse("group(3, staircase(0.4))"), Delta(0)).value.upper, epsilon(parse("pure(1.2)"), Delta(0)).value.upper);
+  EXPECT_EQ(epsilon(parse("group(3, staircase(0.4))"), Delta(0)).value.upper,
+            epsilon(parse("pure(1.2)"), Delta(0)).value.upper);
 }
 
 TEST(Staircase, CanBeAccountedNotRun) { EXPECT_THROW(Additive(staircase(1)), InvalidValue); }

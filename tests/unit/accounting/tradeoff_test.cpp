@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "sotto/accounting/account.hpp"
 #include "accounting/api/privacy_loss_distribution.hpp"
-#include "sotto/core/errors.hpp"
 #include "numerics/api/normal.hpp"
+#include "sotto/accounting/account.hpp"
+#include "sotto/core/errors.hpp"
 #include "sotto/plan/text.hpp"
 
 namespace sotto {
@@ -22,7 +22,8 @@ const std::vector<double> rates{1e-8, 1e-5, 0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 0
 
 // G_μ: Φ(μ + Φ^-1(α)) [Dong2022].
 double gaussian_power(double mu, double alpha) {
-  const double quantile = (normal_quantile(alpha, Side::lower) + normal_quantile(alpha, Side::upper)) / 2;
+  const double quantile =
+      (normal_quantile(alpha, Side::lower) + normal_quantile(alpha, Side::upper)) / 2;
   return normal_cdf(mu + Real(quantile)).estimate();
 }
 
@@ -54,7 +55,8 @@ TEST(Tradeoff, HoldsTheLaplaceCurve) {
   for (const double x : {0.01, 0.5, 1.0, 4.0}) {
     const Tradeoff tradeoff(laplace(1, x));
     for (const double alpha : rates)
-      expect_holds(tradeoff.true_positive_rate(alpha), laplace_power(x, alpha), 4e-9, "x " + std::to_string(x) + ", fpr " + std::to_string(alpha));
+      expect_holds(tradeoff.true_positive_rate(alpha), laplace_power(x, alpha), 4e-9,
+                   "x " + std::to_string(x) + ", fpr " + std::to_string(alpha));
   }
 }
 
@@ -62,9 +64,12 @@ TEST(Tradeoff, HoldsTheCurveOfAtoms) {
   const Tradeoff response(parse("randomized_response(0.75)"));
   const Tradeoff approximate(parse("approx(1, 0.0625)"));
   for (const double alpha : rates) {
-    expect_holds(response.true_positive_rate(alpha), std::min(3 * alpha, 1 - (1 - alpha) / 3), 1e-9, "response");
-    const double exact = std::min({0.0625 + std::exp(1.0) * alpha, 1 - std::exp(-1.0) * (1 - 0.0625 - alpha), 1.0});
-    expect_holds(approximate.true_positive_rate(alpha), exact, 1e-9, "approx at " + std::to_string(alpha));
+    expect_holds(response.true_positive_rate(alpha), std::min(3 * alpha, 1 - (1 - alpha) / 3), 1e-9,
+                 "response");
+    const double exact =
+        std::min({0.0625 + std::exp(1.0) * alpha, 1 - std::exp(-1.0) * (1 - 0.0625 - alpha), 1.0});
+    expect_holds(approximate.true_positive_rate(alpha), exact, 1e-9,
+                 "approx at " + std::to_string(alpha));
     EXPECT_NEAR(true_positive_rate(1, Delta(0.0625), alpha), exact, 1e-15);
     EXPECT_GE(true_positive_rate(1, Delta(0.0625), alpha), exact * (1 - 1e-15));
   }
@@ -73,7 +78,8 @@ TEST(Tradeoff, HoldsTheCurveOfAtoms) {
 
 TEST(Tradeoff, TheRatesAtZeroAndOneAreExact) {
   const Tradeoff catastrophe_curve(parse("catastrophe(1, 0.001)"));
-  expect_holds(catastrophe_curve.true_positive_rate(0), 0.001, 1e-12, "all is revealed with probability 0.001");
+  expect_holds(catastrophe_curve.true_positive_rate(0), 0.001, 1e-12,
+               "all is revealed with probability 0.001");
   EXPECT_EQ(catastrophe_curve.true_positive_rate(1), (Bound{1, 1}));
   EXPECT_LT(Tradeoff(gaussian(1)).true_positive_rate(0).upper, 1e-300);
   EXPECT_THROW((void)catastrophe_curve.true_positive_rate(1.5), InvalidValue);
@@ -95,7 +101,8 @@ TEST(Tradeoff, HoldsTheSampledGaussianInBothOrders) {
       const double mixed = (1 - q) * normal_cdf(t).estimate() + q * normal_cdf(t - 1).estimate();
       (mixed < alpha ? low : high) = t;
     }
-    expect_holds(tradeoff.true_positive_rate(alpha), std::max(removed, normal_cdf(low).estimate()), 1e-8, "fpr " + std::to_string(alpha));
+    expect_holds(tradeoff.true_positive_rate(alpha), std::max(removed, normal_cdf(low).estimate()),
+                 1e-8, "fpr " + std::to_string(alpha));
   }
 }
 
@@ -111,7 +118,8 @@ TEST(Tradeoff, BracketsPrivateLearning) {
     EXPECT_LE(tpr.upper, std::min(1.0, (alpha + tradeoff.advantage().upper) * (1 + 1e-12)));
     // Each (ε, δ) that the plan satisfies allows at least this rate.
     for (const double delta : {1e-9, 1e-5, 1e-2}) {
-      EXPECT_LE(tpr.lower, true_positive_rate(epsilon(plan, Delta(delta)).value.upper, Delta(delta), alpha));
+      EXPECT_LE(tpr.lower,
+                true_positive_rate(epsilon(plan, Delta(delta)).value.upper, Delta(delta), alpha));
     }
     before = tpr;
   }
@@ -136,7 +144,8 @@ TEST(Tradeoff, StatedGuaranteesAllowTheRatesOfTheirMechanisms) {
 }
 
 TEST(Tradeoff, WithoutAnAttainedPairThereIsNoLowerEnd) {
-  for (const char* plan : {"10 * without_replacement(256, 60000, gaussian(1.1))", "exponential(1)", "group(2, poisson(0.1, gaussian(1)))"}) {
+  for (const char* plan : {"10 * without_replacement(256, 60000, gaussian(1.1))", "exponential(1)",
+                           "group(2, poisson(0.1, gaussian(1)))"}) {
     const Bound tpr = Tradeoff(parse(plan)).true_positive_rate(0.01);
     EXPECT_TRUE(std::isinf(tpr.lower)) << plan;
     EXPECT_LT(tpr.upper, 0.1) << plan;
@@ -155,7 +164,8 @@ TEST(Tradeoff, PartsInParallelReachTheirWorst) {
   const Tradeoff both(parse("parallel(laplace(2), gaussian(1))"));
   for (const double alpha : {0.001, 0.1, 0.5}) {
     EXPECT_GE(both.true_positive_rate(alpha).lower, gaussian_power(1, alpha) * (1 - 1e-8));
-    EXPECT_GE(both.true_positive_rate(alpha).upper, std::max(gaussian_power(1, alpha), laplace_power(0.5, alpha)) * (1 - 1e-12));
+    EXPECT_GE(both.true_positive_rate(alpha).upper,
+              std::max(gaussian_power(1, alpha), laplace_power(0.5, alpha)) * (1 - 1e-12));
   }
 }
 
@@ -174,16 +184,19 @@ TEST(PrivacyLossDistribution, HoldsTheGaussianDistribution) {
   const PrivacyLossDistribution law(gaussian(1));
   EXPECT_TRUE(law.of_pair());
   for (const double epsilon : {0.0, 0.5, 1.0, 3.0}) {  // L ~ N(1/2, 1)
-    expect_holds(law.tail(Epsilon(epsilon)), normal_tail(Real(epsilon) - 0.5).estimate(), 1e-5, std::to_string(epsilon));
+    expect_holds(law.tail(Epsilon(epsilon)), normal_tail(Real(epsilon) - 0.5).estimate(), 1e-5,
+                 std::to_string(epsilon));
   }
   EXPECT_NEAR(law.tail(Epsilon(1)).upper, 0.309, 5e-4);  // where δ is 0.127
   EXPECT_NEAR(law.delta(Epsilon(1)).upper, 0.127, 1e-4);
 }
 
 TEST(PrivacyLossDistribution, HoldsTheLaplaceDistribution) {
-  const PrivacyLossDistribution law(laplace(1));  // L = 1 with probability 1/2; above ε the noise is below (1 - ε)/2
+  const PrivacyLossDistribution law(
+      laplace(1));  // L = 1 with probability 1/2; above ε the noise is below (1 - ε)/2
   for (const double epsilon : {0.0, 0.25, 0.9}) {
-    expect_holds(law.tail(Epsilon(epsilon)), 1 - std::exp(-(1 - epsilon) / 2) / 2, 1e-5, std::to_string(epsilon));
+    expect_holds(law.tail(Epsilon(epsilon)), 1 - std::exp(-(1 - epsilon) / 2) / 2, 1e-5,
+                 std::to_string(epsilon));
   }
   EXPECT_LE(law.tail(Epsilon(1)).lower, 0);
   EXPECT_NEAR(law.tail(Epsilon(1)).upper, 0.5, 1e-5);  // holds the atom
@@ -191,7 +204,8 @@ TEST(PrivacyLossDistribution, HoldsTheLaplaceDistribution) {
 }
 
 TEST(PrivacyLossDistribution, HoldsTheDistributionOfAtoms) {
-  const PrivacyLossDistribution law(parse("2 * randomized_response(0.75)"));  // 2 log 3 with 9/16, 0 with 6/16
+  const PrivacyLossDistribution law(
+      parse("2 * randomized_response(0.75)"));  // 2 log 3 with 9/16, 0 with 6/16
   const double largest = 2 * std::log(3);
   expect_holds(law.tail(Epsilon(0.5 * largest)), 0.5625, 1e-5, "between");
   EXPECT_LE(law.tail(Epsilon(0)).lower, 0.5625);

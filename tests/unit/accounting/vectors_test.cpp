@@ -42,9 +42,16 @@ struct Shifted {
   }
   [[nodiscard]] bool scalar() const { return shift.size() == 1; }
   [[nodiscard]] Bound cost(const std::string& plan) const { return delta_of(plan).value; }
-  [[nodiscard]] Answer delta_of(const std::string& plan) const { return sotto::delta(parse(plan), Epsilon(epsilon)); }
-  [[nodiscard]] std::string with(double sensitivity) const { return leaf + ", sensitivity=" + shortest(sensitivity) + ")"; }
-  [[nodiscard]] std::string show() const { return leaf + ") at " + shortest(epsilon) + ", " + std::to_string(shift.size()) + " coordinates"; }
+  [[nodiscard]] Answer delta_of(const std::string& plan) const {
+    return sotto::delta(parse(plan), Epsilon(epsilon));
+  }
+  [[nodiscard]] std::string with(double sensitivity) const {
+    return leaf + ", sensitivity=" + shortest(sensitivity) + ")";
+  }
+  [[nodiscard]] std::string show() const {
+    return leaf + ") at " + shortest(epsilon) + ", " + std::to_string(shift.size()) +
+           " coordinates";
+  }
 };
 
 std::vector<Shifted> shifts(const std::string& name) {
@@ -54,7 +61,8 @@ std::vector<Shifted> shifts(const std::string& name) {
     if (leaf.substr(0, leaf.find('(')) != name) continue;
     leaf.pop_back();
     std::replace(leaf.begin(), leaf.end(), ';', ',');
-    result.push_back({leaf, numbers(row.text("shift")), row.number("epsilon"), row.number("delta")});
+    result.push_back(
+        {leaf, numbers(row.text("shift")), row.number("epsilon"), row.number("delta")});
   }
   EXPECT_GE(result.size(), 12U) << name;
   return result;
@@ -86,7 +94,9 @@ void expect_l1(const std::string& name) {
 }
 
 TEST(Vectors, LaplaceNoiseIsPricedForEveryShiftOfItsL1Distance) { expect_l1("laplace"); }
-TEST(Vectors, DiscreteLaplaceNoiseIsPricedForEveryShiftOfItsL1Distance) { expect_l1("discrete_laplace"); }
+TEST(Vectors, DiscreteLaplaceNoiseIsPricedForEveryShiftOfItsL1Distance) {
+  expect_l1("discrete_laplace");
+}
 
 // The counterexample: at the same L2 distance four coordinates cost more than one, so a leaf is one
 // number.
@@ -100,9 +110,14 @@ TEST(Vectors, ADiscreteGaussianOfSensitivityTwoIsOneNumber) {
   const Answer answer = delta(parse("discrete_gaussian(1, sensitivity=2)"), Epsilon(8));
   EXPECT_NEAR(answer.value.upper, 1.1718383e-4, 1e-10);
   ASSERT_FALSE(answer.notes.empty());
-  EXPECT_NE(answer.notes.back().find("4 * discrete_gaussian(1) where each number moves by at most 1, else zcdp(2)"), std::string::npos)
+  EXPECT_NE(answer.notes.back().find(
+                "4 * discrete_gaussian(1) where each number moves by at most 1, else zcdp(2)"),
+            std::string::npos)
       << answer.notes.back();
-  EXPECT_NE(epsilon(parse("3 * group(2, discrete_gaussian(5))"), Delta(1e-5)).notes.back().find("moves by at most 2"), std::string::npos);
+  EXPECT_NE(epsilon(parse("3 * group(2, discrete_gaussian(5))"), Delta(1e-5))
+                .notes.back()
+                .find("moves by at most 2"),
+            std::string::npos);
   EXPECT_TRUE(delta(parse("4 * discrete_gaussian(1)"), Epsilon(8)).notes.empty());
 }
 
@@ -114,7 +129,8 @@ TEST(Vectors, DiscreteGaussianVectorsAreStepsOrZcdp) {
     for (const double v : s.shift) steps += (steps.empty() ? "" : " + ") + s.with(v);
     expect_within(s.cost(steps), s);
     const double sigma = numbers(s.leaf.substr(s.leaf.find('(') + 1))[0];
-    EXPECT_GE(s.cost("zcdp(" + shortest(s.square() / (2 * sigma * sigma)) + ")").upper, s.delta) << s.show();
+    EXPECT_GE(s.cost("zcdp(" + shortest(s.square() / (2 * sigma * sigma)) + ")").upper, s.delta)
+        << s.show();
   }
 }
 

@@ -9,27 +9,33 @@
 #include <string>
 #include <vector>
 
+#include "core/api/work.hpp"
+#include "pld/api/compose.hpp"
+#include "pld/api/token_walk.hpp"
+#include "privacy/api/gaussian.hpp"
 #include "sotto/accounting/account.hpp"
 #include "sotto/accounting/tradeoff.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
-#include "core/api/work.hpp"
 #include "sotto/plan/text.hpp"
-#include "pld/api/compose.hpp"
-#include "pld/api/token_walk.hpp"
-#include "privacy/api/gaussian.hpp"
 
 namespace sotto {
 namespace {
 
-double cost(const std::string& plan, double delta, Method by = Method::tight) { return epsilon(parse(plan), Delta(delta), {.by = by}).value.upper; }
-double delta_of(const std::string& plan, double epsilon) { return delta(parse(plan), Epsilon(epsilon)).value.upper; }
+double cost(const std::string& plan, double delta, Method by = Method::tight) {
+  return epsilon(parse(plan), Delta(delta), {.by = by}).value.upper;
+}
+double delta_of(const std::string& plan, double epsilon) {
+  return delta(parse(plan), Epsilon(epsilon)).value.upper;
+}
 
 double normal_tail(double x) { return std::erfc(x / std::sqrt(2.0)) / 2; }
 
 double gaussian_profile_at(double epsilon, double squared) {
   const double mu = std::sqrt(squared);
-  return squared > 0 ? normal_tail(epsilon / mu - mu / 2) - std::exp(epsilon) * normal_tail(epsilon / mu + mu / 2) : 0;
+  return squared > 0 ? normal_tail(epsilon / mu - mu / 2) -
+                           std::exp(epsilon) * normal_tail(epsilon / mu + mu / 2)
+                     : 0;
 }
 
 struct WalkCase {
@@ -37,7 +43,8 @@ struct WalkCase {
   int users, colluders, group;
 
   [[nodiscard]] std::string text() const {
-    return "group(" + std::to_string(group) + ", walk_sum(" + shortest(sigma) + ", " + shortest(users) + ", " + shortest(colluders) + "))";
+    return "group(" + std::to_string(group) + ", walk_sum(" + shortest(sigma) + ", " +
+           shortest(users) + ", " + shortest(colluders) + "))";
   }
 };
 
@@ -51,22 +58,27 @@ std::vector<std::pair<double, double>> summed_law(const WalkCase& at) {  // j²/
     const double prior = (1 - again) * std::pow(again, j);
     double seen = 0;
     for (int m = j; seen < 1 - 1e-10; ++m) {
-      const double log =
-          std::lgamma(m + 1) - std::lgamma(j + 1) - std::lgamma(m - j + 1) + (j + 1) * std::log(q) + (m == j ? 0 : (m - j) * std::log1p(-q));
+      const double log = std::lgamma(m + 1) - std::lgamma(j + 1) - std::lgamma(m - j + 1) +
+                         (j + 1) * std::log(q) + (m == j ? 0 : (m - j) * std::log1p(-q));
       seen += std::exp(log);
-      if (prior * std::exp(log) > 1e-15) law.emplace_back(static_cast<double>(j) * j / m, prior * std::exp(log));
+      if (prior * std::exp(log) > 1e-15)
+        law.emplace_back(static_cast<double>(j) * j / m, prior * std::exp(log));
       if (q >= 1) break;
     }
   }
   return law;
 }
 
-double summed_delta(const std::vector<std::pair<double, double>>& law, double sigma, double epsilon) {
+double summed_delta(const std::vector<std::pair<double, double>>& law, double sigma,
+                    double epsilon) {
   double sum = 0;
-  for (const auto& [factor, probability] : law) sum += probability * gaussian_profile_at(epsilon, factor / (sigma * sigma));
+  for (const auto& [factor, probability] : law)
+    sum += probability * gaussian_profile_at(epsilon, factor / (sigma * sigma));
   return sum;
 }
-double summed_delta(const WalkCase& at, double epsilon) { return summed_delta(summed_law(at), at.sigma, epsilon); }
+double summed_delta(const WalkCase& at, double epsilon) {
+  return summed_delta(summed_law(at), at.sigma, epsilon);
+}
 
 // The users of a group are met at different hops: five times the sensitivity gave 0.3477 and an
 // epsilon of 0 in the first two.
@@ -111,7 +123,8 @@ TEST(WalkGroup, IsTheSumOverTheWalk) {
 // A walk, hop by hop: the coalition has the first numbers, the group those after.
 class Walk {
  public:
-  Walk(int users, int colluders, int group, std::uint64_t seed) : users_(users), colluders_(colluders), group_(group), bits_(seed) {}
+  Walk(int users, int colluders, int group, std::uint64_t seed)
+      : users_(users), colluders_(colluders), group_(group), bits_(seed) {}
   enum class Met { coalition, group, other };
   struct Hop {
     Met met;
@@ -119,7 +132,10 @@ class Walk {
   };
   Hop next() {
     const int user = static_cast<int>(std::uniform_int_distribution<int>(0, users_ - 1)(bits_));
-    return {user < colluders_ ? Met::coalition : user < colluders_ + group_ ? Met::group : Met::other, user - colluders_};
+    return {user < colluders_            ? Met::coalition
+            : user < colluders_ + group_ ? Met::group
+                                         : Met::other,
+            user - colluders_};
   }
 
  private:
@@ -136,12 +152,16 @@ struct Mean {
     ++count;
   }
   [[nodiscard]] double value() const { return sum / count; }
-  [[nodiscard]] double deviation() const { return std::sqrt(std::max(0.0, squares / count - value() * value()) / count); }
+  [[nodiscard]] double deviation() const {
+    return std::sqrt(std::max(0.0, squares / count - value() * value()) / count);
+  }
 };
 
 TEST(WalkGroup, IsTheWalkThatIsSimulated) {
-  for (const auto& [at, e] :
-       std::vector<std::pair<WalkCase, double>>{{{1, 20, 1, 5}, 0.0}, {{0.1, 1000, 100, 5}, 3.5}, {{2, 30, 4, 20}, 0.5}, {{0.7, 12, 3, 1}, 0.2}}) {
+  for (const auto& [at, e] : std::vector<std::pair<WalkCase, double>>{{{1, 20, 1, 5}, 0.0},
+                                                                      {{0.1, 1000, 100, 5}, 3.5},
+                                                                      {{2, 30, 4, 20}, 0.5},
+                                                                      {{0.7, 12, 3, 1}, 0.2}}) {
     Walk walk(at.users, at.colluders, at.group, 5);
     Mean mean;
     for (int run = 0; run < 20'000; ++run) {
@@ -153,7 +173,8 @@ TEST(WalkGroup, IsTheWalkThatIsSimulated) {
       }
       mean.add(hops > 0 ? gaussian_profile_at(e, met * met / (hops * at.sigma * at.sigma)) : 0);
     }
-    EXPECT_NEAR(delta_of(at.text(), e), mean.value(), 5 * mean.deviation() + 1e-3 * mean.value()) << at.text();
+    EXPECT_NEAR(delta_of(at.text(), e), mean.value(), 5 * mean.deviation() + 1e-3 * mean.value())
+        << at.text();
   }
 }
 
@@ -165,7 +186,11 @@ TEST(WalkGroup, OfGradientStepsIsNeverBelowALinearLoss) {
     int users, colluders, group, contributions;
     double sigma, epsilon;
   };
-  for (const Steps& at : {Steps{10, 1, 3, 2, 1, 0.5}, {20, 5, 5, 4, 3, 0.2}, {8, 3, 5, 1, 1, 1}, {40, 20, 2, 10, 4, 0.5}, {12, 1, 10, 3, 2, 0.3}}) {
+  for (const Steps& at : {Steps{10, 1, 3, 2, 1, 0.5},
+                          {20, 5, 5, 4, 3, 0.2},
+                          {8, 3, 5, 1, 1, 1},
+                          {40, 20, 2, 10, 4, 0.5},
+                          {12, 1, 10, 3, 2, 0.3}}) {
     Walk walk(at.users, at.colluders, at.group, 7);
     Mean mean;
     for (int run = 0; run < 4000; ++run) {
@@ -190,25 +215,31 @@ TEST(WalkGroup, OfGradientStepsIsNeverBelowALinearLoss) {
       }
       mean.add(gaussian_profile_at(at.epsilon, squared / (at.sigma * at.sigma)));
     }
-    const std::string plan = "group(" + std::to_string(at.group) + ", " + std::to_string(at.contributions) + " * walk_sgd(" + shortest(at.sigma) +
-                             ", " + shortest(at.users) + ", " + shortest(at.colluders) + "))";
+    const std::string plan = "group(" + std::to_string(at.group) + ", " +
+                             std::to_string(at.contributions) + " * walk_sgd(" +
+                             shortest(at.sigma) + ", " + shortest(at.users) + ", " +
+                             shortest(at.colluders) + "))";
     EXPECT_GE(delta_of(plan, at.epsilon), mean.value() - 5 * mean.deviation()) << plan;
     // no more than a group that is one user with all of its sensitivity
-    const std::string one = std::to_string(at.contributions) + " * walk_sgd(" + shortest(at.sigma) + ", " + shortest(at.users) + ", " +
-                            shortest(at.colluders) + ", " + std::to_string(at.group) + ")";
+    const std::string one = std::to_string(at.contributions) + " * walk_sgd(" + shortest(at.sigma) +
+                            ", " + shortest(at.users) + ", " + shortest(at.colluders) + ", " +
+                            std::to_string(at.group) + ")";
     EXPECT_LE(cost(plan, 1e-6), cost(one, 1e-6)) << plan;
   }
 }
 
 TEST(WalkGroup, OfGradientStepsIsOneGaussianEachWhereNobodyElseIsLeft) {
-  EXPECT_EQ(cost("group(3, 7 * walk_sgd(3, 10, colluders=9))", 1e-5), cost("21 * gaussian(3)", 1e-5));
-  EXPECT_EQ(cost("group(3, 7 * walk_sgd(3, 10, colluders=7))", 1e-5), cost("21 * gaussian(3)", 1e-5));
-  EXPECT_LT(cost("group(2, 7 * walk_sgd(3, 10, colluders=7))", 1e-5), cost("14 * gaussian(3)", 1e-5));
+  EXPECT_EQ(cost("group(3, 7 * walk_sgd(3, 10, colluders=9))", 1e-5),
+            cost("21 * gaussian(3)", 1e-5));
+  EXPECT_EQ(cost("group(3, 7 * walk_sgd(3, 10, colluders=7))", 1e-5),
+            cost("21 * gaussian(3)", 1e-5));
+  EXPECT_LT(cost("group(2, 7 * walk_sgd(3, 10, colluders=7))", 1e-5),
+            cost("14 * gaussian(3)", 1e-5));
 }
 
 TEST(WalkGroup, NeverCostsLessThanASmallerOne) {
-  for (const std::string leaf :
-       {"20 * walk_sgd(20, 1000)", "3 * walk_sgd(2, 30, colluders=12)", "walk_sum(1, 30)", "5 * walk_sum(3, 200, colluders=20)"}) {
+  for (const std::string leaf : {"20 * walk_sgd(20, 1000)", "3 * walk_sgd(2, 30, colluders=12)",
+                                 "walk_sum(1, 30)", "5 * walk_sum(3, 200, colluders=20)"}) {
     double before = cost(leaf, 1e-5);
     for (const int group : {2, 3, 8, 30, 1000}) {
       const double here = cost("group(" + std::to_string(group) + ", " + leaf + ")", 1e-5);
@@ -230,8 +261,12 @@ TEST(WalkGroup, IsNoReplacementOfOneUser) {
   const Plan plan = parse("group(2, poisson(0.1, gaussian(1)) + walk_sum(1, 20))");
   EXPECT_NO_THROW(epsilon(plan, Delta(1e-5)));
   EXPECT_THROW(epsilon(plan, Delta(1e-5), {.relation = Relation::replace_one}), OutsideConditions);
-  EXPECT_NO_THROW(epsilon(parse("group(2, poisson(0.1, gaussian(1)))"), Delta(1e-5), {.relation = Relation::replace_one}));
-  EXPECT_THROW(epsilon(parse("without_replacement(1, 10, group(2, parallel(walk_sum(1, 20), laplace(1))))"), Delta(1e-5)), OutsideConditions);
+  EXPECT_NO_THROW(epsilon(parse("group(2, poisson(0.1, gaussian(1)))"), Delta(1e-5),
+                          {.relation = Relation::replace_one}));
+  EXPECT_THROW(
+      epsilon(parse("without_replacement(1, 10, group(2, parallel(walk_sum(1, 20), laplace(1))))"),
+              Delta(1e-5)),
+      OutsideConditions);
 }
 
 // One Gaussian's share is its profile, rounded up and by little, from noise that hides nearly
@@ -241,7 +276,8 @@ TEST(WalkMixture, IsTheProfileOfItsShares) {
   std::uniform_real_distribution<double> unit(0, 1);
   for (int i = 0; i < 3000; ++i) {
     const double mu = std::pow(10, -12 + 18 * unit(bits));
-    const double e = i % 7 == 0 ? 0 : mu * std::pow(10, -3 + 4.5 * unit(bits)) + (i % 2 == 0 ? mu * mu / 2 : 0);
+    const double e =
+        i % 7 == 0 ? 0 : mu * std::pow(10, -3 + 4.5 * unit(bits)) + (i % 2 == 0 ? mu * mu / 2 : 0);
     if (!(e < 1e9)) continue;
     const std::vector<GaussianComponent> one{{Real(mu) * Real(mu), 1}};
     const Real exact = gaussian_delta(e, mu);
@@ -287,16 +323,21 @@ TEST(WalkWork, CountsTheSharesOfAMixture) {
 
 // The law itself, over the whole range of walks, with much work left of what an answer may take.
 TEST(WalkWork, OfALawIsBounded) {
-  for (const std::int64_t users : {std::int64_t{2}, std::int64_t{50}, std::int64_t{100'000}, std::int64_t{1'000'000'000}, std::int64_t{1} << 53}) {
+  for (const std::int64_t users : {std::int64_t{2}, std::int64_t{50}, std::int64_t{100'000},
+                                   std::int64_t{1'000'000'000}, std::int64_t{1} << 53}) {
     for (const double coalition : {0.0, 0.01, 0.5, 1.0}) {
-      const std::int64_t colluders = std::clamp<std::int64_t>(static_cast<std::int64_t>(coalition * static_cast<double>(users)), 1, users - 1);
-      for (const std::int64_t group : {std::int64_t{1}, std::int64_t{7}, std::int64_t{10'000}, std::int64_t{1} << 52}) {
+      const std::int64_t colluders = std::clamp<std::int64_t>(
+          static_cast<std::int64_t>(coalition * static_cast<double>(users)), 1, users - 1);
+      for (const std::int64_t group :
+           {std::int64_t{1}, std::int64_t{7}, std::int64_t{10'000}, std::int64_t{1} << 52}) {
         const WorkLimit limit(1e12);
         const auto cycle = walk_cycle_mixture(0.5, {users, colluders, group});
         const double of_cycle = limit.spent();
         const auto gap = walk_gap_mixture(0.5, {users, colluders, group});
-        EXPECT_LE(of_cycle, 0.4 * allowance_of({}).work) << users << " " << colluders << " " << group;
-        EXPECT_LE(limit.spent() - of_cycle, 0.2 * allowance_of({}).work) << users << " " << colluders << " " << group;
+        EXPECT_LE(of_cycle, 0.4 * allowance_of({}).work)
+            << users << " " << colluders << " " << group;
+        EXPECT_LE(limit.spent() - of_cycle, 0.2 * allowance_of({}).work)
+            << users << " " << colluders << " " << group;
         EXPECT_LT(cycle->failure, 1e-30);
         for (const auto& mixture : {cycle, gap}) {
           double mass = 0;
@@ -319,8 +360,9 @@ TEST(WalkWork, OfEveryQuestionStaysWithinItsLimit) {
     EXPECT_GT(all.spent(), 0) << what;
   };
   for (const std::string text :
-       {"walk_sum(1e6, 3)", "walk_sum(1.676, 5, colluders=2)", "poisson(0.1, walk_sum(0.5, 1000, colluders=500))",
-        "2 * walk_sum(700, 1e9, colluders=5e8)", "walk_sum(3, 5)", "7 * walk_sgd(0.001, 1e9)", "group(9, 3 * walk_sgd(50, 100))"}) {
+       {"walk_sum(1e6, 3)", "walk_sum(1.676, 5, colluders=2)",
+        "poisson(0.1, walk_sum(0.5, 1000, colluders=500))", "2 * walk_sum(700, 1e9, colluders=5e8)",
+        "walk_sum(3, 5)", "7 * walk_sgd(0.001, 1e9)", "group(9, 3 * walk_sgd(50, 100))"}) {
     const Plan plan = parse(text);
     within(text, [&] { (void)epsilon(plan, Delta(1e-5)); });
     within(text, [&] { (void)delta(plan, Epsilon(0.5)); });
@@ -334,8 +376,12 @@ TEST(WalkWork, OfEveryQuestionStaysWithinItsLimit) {
     });
   }
   EXPECT_LE(Tradeoff(parse("walk_sum(1e6, 3)")).true_positive_rate(0.1).upper, 0.1000003);
-  EXPECT_LE(Tradeoff(parse("walk_sum(1.676, 5, colluders=2)")).true_positive_rate(0.1).upper, 0.1678);
-  EXPECT_LE(Tradeoff(parse("poisson(0.1, walk_sum(0.5, 1000, colluders=500))")).true_positive_rate(0.1).upper, 0.1002);
+  EXPECT_LE(Tradeoff(parse("walk_sum(1.676, 5, colluders=2)")).true_positive_rate(0.1).upper,
+            0.1678);
+  EXPECT_LE(Tradeoff(parse("poisson(0.1, walk_sum(0.5, 1000, colluders=500))"))
+                .true_positive_rate(0.1)
+                .upper,
+            0.1002);
 }
 
 }  // namespace

@@ -47,10 +47,14 @@ TEST_P(AuditOf, ComesNearTheClaimAndStaysBelow) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Leaves, AuditOf,
-                         ::testing::Values(Case{"laplace(1)", 0, 0.93, 0.95}, Case{"laplace(2, 3)", 0, 0.93, 0.95},
-                                           Case{"gaussian(1)", 1e-3, 0.65, 0.95}, Case{"gaussian(200, 250)", 1e-3, 0.65, 0.95},
-                                           Case{"discrete_laplace(2)", 0, 0.85, 0.88}, Case{"discrete_gaussian(2)", 1e-3, 0.6, 0.88},
-                                           Case{"randomized_response(0.75)", 0, 0.97, 0.97}, Case{"randomized_response(0.6, 5)", 0, 0.97, 0.97},
+                         ::testing::Values(Case{"laplace(1)", 0, 0.93, 0.95},
+                                           Case{"laplace(2, 3)", 0, 0.93, 0.95},
+                                           Case{"gaussian(1)", 1e-3, 0.65, 0.95},
+                                           Case{"gaussian(200, 250)", 1e-3, 0.65, 0.95},
+                                           Case{"discrete_laplace(2)", 0, 0.85, 0.88},
+                                           Case{"discrete_gaussian(2)", 1e-3, 0.6, 0.88},
+                                           Case{"randomized_response(0.75)", 0, 0.97, 0.97},
+                                           Case{"randomized_response(0.6, 5)", 0, 0.97, 0.97},
                                            Case{"exponential(1)", 0, 0.7, 0.88}));
 
 TEST(Audit, ArsinhNoise) {
@@ -85,8 +89,9 @@ TEST(Audit, CoarseGridsTellNoMore) {
 
 // The stated confidence: many audits at 80 % of coins with a known ε.
 TEST(Audit, IsWrongAtMostAsOftenAsItsConfidenceAllows) {
-  const Suspect coin{
-      "tails and heads", {"toss"}, [](bool second, std::span<double> numbers) { numbers[0] = bernoulli(second ? 4U : 1U, 5U) ? 1 : 0; }};
+  const Suspect coin{"tails and heads", {"toss"}, [](bool second, std::span<double> numbers) {
+                       numbers[0] = bernoulli(second ? 4U : 1U, 5U) ? 1 : 0;
+                     }};
   AuditOptions options;
   options.trials = 2000;
   options.confidence = 0.8;
@@ -104,7 +109,9 @@ TEST(Audit, IsWrongAtMostAsOftenAsItsConfidenceAllows) {
 }
 
 TEST(Audit, EqualDistributionsGiveNoBound) {
-  const Suspect same{"0 and 0", {"output"}, [](bool, std::span<double> numbers) { numbers[0] = static_cast<double>(uniform_below(1000)); }};
+  const Suspect same{"0 and 0", {"output"}, [](bool, std::span<double> numbers) {
+                       numbers[0] = static_cast<double>(uniform_below(1000));
+                     }};
   const Audit result = audit({same}, certain(20'000));
   EXPECT_EQ(result.epsilon.lower, 0);
   EXPECT_EQ(result.delta.lower, 0);

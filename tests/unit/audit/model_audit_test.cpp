@@ -21,7 +21,8 @@ Examples coins(std::size_t units) {
   std::mt19937_64 random(5);
   Examples::Builder builder(width);
   for (std::size_t u = 0; u < units; ++u) {
-    for (std::int16_t& x : builder.add(static_cast<std::int16_t>(random() & 1U))) x = (random() & 1U) != 0 ? feature_one : -feature_one;
+    for (std::int16_t& x : builder.add(static_cast<std::int16_t>(random() & 1U)))
+      x = (random() & 1U) != 0 ? feature_one : -feature_one;
   }
   return std::move(builder).build();
 }
@@ -33,7 +34,9 @@ Training training_with(double noise) {
 }
 
 Learn learner(const std::shared_ptr<const Model>& model, const Training& training) {
-  return [=](const Examples& examples) { return train(model, examples, training, {.threads = 1}).parameters; };
+  return [=](const Examples& examples) {
+    return train(model, examples, training, {.threads = 1}).parameters;
+  };
 }
 
 TEST(MembershipInference, AnOverfittedModelRevealsItsMembers) {
@@ -52,7 +55,8 @@ TEST(MembershipInference, APrivateModelStaysBelowItsClaim) {
   const Training training = training_with(20);
   const double claim = epsilon(plan_of(training), Delta(1e-5)).value.upper;
   EXPECT_LT(claim, 1);
-  for (const MembershipInference& attack : membership_inference(*model, coins(200), learner(model, training), {.confidence = 1 - 1e-6})) {
+  for (const MembershipInference& attack : membership_inference(
+           *model, coins(200), learner(model, training), {.confidence = 1 - 1e-6})) {
     EXPECT_LE(attack.bound.epsilon, claim) << attack.attack;
     EXPECT_LT(attack.advantage, 0.35) << attack.attack;
   }
@@ -60,18 +64,21 @@ TEST(MembershipInference, APrivateModelStaysBelowItsClaim) {
 
 TEST(MembershipInference, RefusesNonsense) {
   const std::shared_ptr<const Model> model = make_model(LinearModel{.width = width, .loss = {}});
-  EXPECT_THROW((void)membership_inference(*model, coins(5), learner(model, training_with(1))), InvalidValue);
+  EXPECT_THROW((void)membership_inference(*model, coins(5), learner(model, training_with(1))),
+               InvalidValue);
 }
 
 TEST(CanaryAudit, MeasuresAGoodPartOfTheClaim) {
   // The claim is close to the largest bound that 1000 canaries can prove.
   Training training{.steps = 4, .clipping = {.norm = 0.0625}, .noise = 2, .batch = 10};
-  const std::shared_ptr<const Model> model = make_model(LinearModel{.width = 1000 + width, .loss = {}, .intercept = false});
+  const std::shared_ptr<const Model> model =
+      make_model(LinearModel{.width = 1000 + width, .loss = {}, .intercept = false});
   const OneRun result = canary_audit(coins(20), learner(model, training), {.confidence = 0.99});
   const double claim = epsilon(plan_of(training), Delta(1e-5)).value.upper;
   EXPECT_LE(result.epsilon, claim);
   EXPECT_GT(result.epsilon, 0.15 * claim);
-  EXPECT_THROW((void)canary_audit(coins(20), learner(model, training), {.canaries = 3}), InvalidValue);
+  EXPECT_THROW((void)canary_audit(coins(20), learner(model, training), {.canaries = 3}),
+               InvalidValue);
 }
 
 }  // namespace

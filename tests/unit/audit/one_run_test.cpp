@@ -16,7 +16,8 @@ namespace {
 double plain_p_value(int records, int guesses, int right, double epsilon, double delta) {
   const double q = 1 / (1 + std::exp(-epsilon));
   const auto mass = [&](int k) {
-    return std::exp(std::lgamma(guesses + 1.0) - std::lgamma(k + 1.0) - std::lgamma(guesses - k + 1.0) + k * std::log(q) +
+    return std::exp(std::lgamma(guesses + 1.0) - std::lgamma(k + 1.0) -
+                    std::lgamma(guesses - k + 1.0) + k * std::log(q) +
                     (guesses - k) * std::log1p(-q));
   };
   double tail = 0;
@@ -35,7 +36,8 @@ TEST(OneRun, ThePValueIsTheTheorems) {
     for (const double delta : {0.0, 1e-5, 1e-2}) {
       for (const int right : {1, 60, 75, 99, 100}) {
         const double plain = plain_p_value(1000, 100, right, epsilon, delta);
-        EXPECT_NEAR(one_run_p_value(1000, 100, right, epsilon, delta) / plain, 1, 1e-9) << epsilon << " " << delta << " " << right;
+        EXPECT_NEAR(one_run_p_value(1000, 100, right, epsilon, delta) / plain, 1, 1e-9)
+            << epsilon << " " << delta << " " << right;
       }
     }
   }

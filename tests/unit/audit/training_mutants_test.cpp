@@ -22,7 +22,8 @@ Examples some_rows() {
   std::uniform_int_distribution<int> code(-feature_one, feature_one);
   Examples::Builder builder(width);
   for (int u = 0; u < 50; ++u) {
-    for (std::int16_t& x : builder.add(static_cast<std::int16_t>(u % 2))) x = static_cast<std::int16_t>(code(random));
+    for (std::int16_t& x : builder.add(static_cast<std::int16_t>(u % 2)))
+      x = static_cast<std::int16_t>(code(random));
   }
   return std::move(builder).build();
 }
@@ -31,10 +32,13 @@ Training claimed() { return {.steps = 4, .clipping = {.norm = 0x1p-8}, .noise = 
 
 // Whether one run contradicts the claim; wrong with probability 1e-6.
 bool is_caught(const Training& run) {
-  const std::shared_ptr<const Model> model =
-      make_model(LinearModel{.width = width + static_cast<std::size_t>(canaries), .loss = {}, .intercept = false});
-  const Learn learn = [&](const Examples& examples) { return train(model, examples, run, {.threads = 1}).parameters; };
-  const OneRun result = canary_audit(some_rows(), learn, {.canaries = canaries, .delta = 1e-9, .confidence = 1 - 1e-6});
+  const std::shared_ptr<const Model> model = make_model(LinearModel{
+      .width = width + static_cast<std::size_t>(canaries), .loss = {}, .intercept = false});
+  const Learn learn = [&](const Examples& examples) {
+    return train(model, examples, run, {.threads = 1}).parameters;
+  };
+  const OneRun result = canary_audit(some_rows(), learn,
+                                     {.canaries = canaries, .delta = 1e-9, .confidence = 1 - 1e-6});
   return result.epsilon > epsilon(plan_of(claimed()), Delta(1e-9)).value.upper;
 }
 
@@ -68,7 +72,8 @@ Suspect a_step_from_one_or_two(bool divided_by_number_of_units) {
     builder.add(1)[0] = feature_one;
     return std::move(builder).build();
   }());
-  const std::shared_ptr<const Model> model = make_model(LinearModel{.width = 2, .loss = {}, .intercept = false});
+  const std::shared_ptr<const Model> model =
+      make_model(LinearModel{.width = 2, .loss = {}, .intercept = false});
   return {"one unit and two", {"size of a weight"}, [=](bool second, std::span<double> numbers) {
             const Examples& examples = second ? *two : *one;
             Training training{.steps = 1, .noise = 10, .batch = 2};
@@ -97,7 +102,8 @@ TEST(TrainingMutants, NoiseBeforeClipping) {
     return Suspect{"no unit and one", {"gradient"}, [=](bool second, std::span<double> numbers) {
                      const RoundedNoise noise(NoiseKind::gaussian, 10);
                      const double gradient = second ? 0.5 : 0;
-                     numbers[0] = before ? (second ? std::clamp(noise.add(gradient), -1.0, 1.0) : 0) : noise.add(std::clamp(gradient, -1.0, 1.0));
+                     numbers[0] = before ? (second ? std::clamp(noise.add(gradient), -1.0, 1.0) : 0)
+                                         : noise.add(std::clamp(gradient, -1.0, 1.0));
                    }};
   };
   EXPECT_TRUE(two_worlds_differ(suspect(true), 20'000));
@@ -164,7 +170,9 @@ TEST(TrainingMutants, RowsClippedInsteadOfUnits) {
     for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<std::uint32_t>(i);
     ExactSum sum(1);
     model->prepare(std::vector<double>{0})->add(examples, all, clipping, sum);
-    return std::abs(std::ldexp(static_cast<double>(sum.totals()[0]), model->exponents(clipping)[0])) / 0.25;
+    return std::abs(
+               std::ldexp(static_cast<double>(sum.totals()[0]), model->exponents(clipping)[0])) /
+           0.25;
   };
   EXPECT_LE(size(true), 1);
   EXPECT_GT(size(false), 4.9);

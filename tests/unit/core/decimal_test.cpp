@@ -42,19 +42,23 @@ std::size_t significant(std::string text) {
   return text.find_last_not_of('0') - first + 1;
 }
 
-double unit_of_last_digit(double x, int digits) { return std::pow(10.0, std::floor(std::log10(std::fabs(x))) - (digits - 1)); }
+double unit_of_last_digit(double x, int digits) {
+  return std::pow(10.0, std::floor(std::log10(std::fabs(x))) - (digits - 1));
+}
 
 TEST(Shortest, RoundTripsEveryDouble) {
   std::mt19937_64 random(1);
   for (int i = 0; i < 20000; ++i) {
     const double x = random_finite(random);
-    ASSERT_EQ(std::bit_cast<std::uint64_t>(read(shortest(x))), std::bit_cast<std::uint64_t>(x)) << shortest(x);
+    ASSERT_EQ(std::bit_cast<std::uint64_t>(read(shortest(x))), std::bit_cast<std::uint64_t>(x))
+        << shortest(x);
     const std::string text = shortest(x);
     if (text.find("e-32") == std::string::npos) {
       ASSERT_EQ(read_number(text), x) << text;
     }
   }
-  for (const double x : {0.0, 0.1, 1.0 / 3, 1e-5, 1e22, 123456.0, largest, smallest, -smallest, 2.2250738585072014e-308})
+  for (const double x : {0.0, 0.1, 1.0 / 3, 1e-5, 1e22, 123456.0, largest, smallest, -smallest,
+                         2.2250738585072014e-308})
     EXPECT_EQ(read(shortest(x)), x);
 }
 
@@ -71,7 +75,9 @@ TEST(Shortest, NamesInfinityAndNotANumber) {
   EXPECT_EQ(shortest(std::numeric_limits<double>::quiet_NaN()), "nan");
 }
 
-bool on_side(const std::string& text, double x, Side side) { return side == Side::upper ? read(text) >= x : read(text) <= x; }
+bool on_side(const std::string& text, double x, Side side) {
+  return side == Side::upper ? read(text) >= x : read(text) <= x;
+}
 
 // Returns random doubles of every exponent, and numbers with few digits with their neighbours, for
 // which rounding to nearest often ends on the wrong side.
@@ -80,14 +86,19 @@ std::vector<double> doubles() {
   std::vector<double> all;
   for (int i = 0; i < 3000; ++i) {
     all.push_back(random_finite(random));
-    const double decimal = read(std::to_string(1 + random() % 9999) + "e" + std::to_string(static_cast<int>(random() % 600) - 300));
-    for (const double x : {decimal, std::nextafter(decimal, infinity), std::nextafter(decimal, 0), -decimal}) all.push_back(x);
+    const double decimal = read(std::to_string(1 + random() % 9999) + "e" +
+                                std::to_string(static_cast<int>(random() % 600) - 300));
+    for (const double x :
+         {decimal, std::nextafter(decimal, infinity), std::nextafter(decimal, 0), -decimal})
+      all.push_back(x);
   }
   return all;
 }
 
 // Checks every double, number of digits and side. Reports how many fail, and one of them.
-void check_rounded(int first, int last, const std::function<bool(const std::string& text, double x, int digits, Side side)>& good) {
+void check_rounded(
+    int first, int last,
+    const std::function<bool(const std::string& text, double x, int digits, Side side)>& good) {
   int wrong = 0;
   std::string example;
   for (const double x : doubles()) {
@@ -96,7 +107,8 @@ void check_rounded(int first, int last, const std::function<bool(const std::stri
         const std::string text = rounded(x, digits, side);
         if (good(text, x, digits, side)) continue;
         ++wrong;
-        example = shortest(x) + (side == Side::upper ? " up to " : " down to ") + std::to_string(digits) + " digits: " + text;
+        example = shortest(x) + (side == Side::upper ? " up to " : " down to ") +
+                  std::to_string(digits) + " digits: " + text;
       }
     }
   }
@@ -104,30 +116,40 @@ void check_rounded(int first, int last, const std::function<bool(const std::stri
 }
 
 TEST(Rounded, IsOnTheRequestedSideUpTo15Digits) {
-  check_rounded(1, 15, [](const std::string& text, double x, int, Side side) { return on_side(text, x, side); });
+  check_rounded(1, 15, [](const std::string& text, double x, int, Side side) {
+    return on_side(text, x, side);
+  });
 }
 
 TEST(Rounded, IsOnTheRequestedSideAt16And17Digits) {
-  check_rounded(16, 17, [](const std::string& text, double x, int, Side side) { return on_side(text, x, side); });
+  check_rounded(16, 17, [](const std::string& text, double x, int, Side side) {
+    return on_side(text, x, side);
+  });
 }
 
 TEST(Rounded, HasAtMostTheRequestedDigits) {
-  check_rounded(1, 17, [](const std::string& text, double, int digits, Side) { return significant(text) <= static_cast<std::size_t>(digits); });
+  check_rounded(1, 17, [](const std::string& text, double, int digits, Side) {
+    return significant(text) <= static_cast<std::size_t>(digits);
+  });
 }
 
 TEST(Rounded, IsWithinOneUnitOfTheLastDigit) {
   check_rounded(1, 17, [](const std::string& text, double x, int digits, Side) {
     if (std::fabs(x) < 1e-290 || std::fabs(x) > 1e290) return true;
-    return std::fabs(read(text) - x) <= 1.001 * unit_of_last_digit(x, digits) + 4e-16 * std::fabs(x);
+    return std::fabs(read(text) - x) <=
+           1.001 * unit_of_last_digit(x, digits) + 4e-16 * std::fabs(x);
   });
 }
 
 TEST(Rounded, IsOnTheRequestedSideAtTheEndsOfTheRange) {
-  for (const double x : {largest, -largest, 1.7e308, -1.7e308, 1.79e308, -1.795e308, 1.7976e308, smallest, -smallest, 3 * smallest, 7 * smallest,
-                         -9 * smallest, 1e-310, 2.2250738585072014e-308}) {
+  for (const double x :
+       {largest, -largest, 1.7e308, -1.7e308, 1.79e308, -1.795e308, 1.7976e308, smallest, -smallest,
+        3 * smallest, 7 * smallest, -9 * smallest, 1e-310, 2.2250738585072014e-308}) {
     for (int digits = 1; digits <= 17; ++digits) {
-      EXPECT_GE(read(rounded(x, digits, Side::upper)), x) << shortest(x) << " up to " << digits << " digits: " << rounded(x, digits, Side::upper);
-      EXPECT_LE(read(rounded(x, digits, Side::lower)), x) << shortest(x) << " down to " << digits << " digits: " << rounded(x, digits, Side::lower);
+      EXPECT_GE(read(rounded(x, digits, Side::upper)), x)
+          << shortest(x) << " up to " << digits << " digits: " << rounded(x, digits, Side::upper);
+      EXPECT_LE(read(rounded(x, digits, Side::lower)), x)
+          << shortest(x) << " down to " << digits << " digits: " << rounded(x, digits, Side::lower);
     }
   }
 }
@@ -173,20 +195,23 @@ TEST(ReadNumber, ReadsDecimals) {
 }
 
 TEST(ReadNumber, RefusesTextThatIsNotANumber) {
-  for (const char* text : {"", " ", "1x", "x", "1 ", " 1", "--1", "1e", "1.2.3", "0x10", "1,5", "e5", ".", "+", "1e5.5", "one"}) {
+  for (const char* text : {"", " ", "1x", "x", "1 ", " 1", "--1", "1e", "1.2.3", "0x10", "1,5",
+                           "e5", ".", "+", "1e5.5", "one"}) {
     EXPECT_THROW(read_number(text), InvalidValue) << "'" << text << "'";
   }
 }
 
 TEST(ReadNumber, RefusesNumbersBeyondDoubles) {
-  for (const char* text : {"1e999", "-1e999", "1e-999", "1e99999999999999999999", "1e-99999999999999999999", "1.8e308", "1e-400"}) {
+  for (const char* text : {"1e999", "-1e999", "1e-999", "1e99999999999999999999",
+                           "1e-99999999999999999999", "1.8e308", "1e-400"}) {
     EXPECT_THROW(read_number(text), InvalidValue) << text;
   }
 }
 
 TEST(ReadNumber, RefusesFractionsThatRoundToWholeNumbers) {
-  for (const char* text : {"0.99999999999999999", "1.00000000000000001", "2.9999999999999999999e0", "-0.99999999999999999", "1000000000000000.01",
-                           "999999999999999999e-18", "4.00000000000000000000000000001"}) {
+  for (const char* text : {"0.99999999999999999", "1.00000000000000001", "2.9999999999999999999e0",
+                           "-0.99999999999999999", "1000000000000000.01", "999999999999999999e-18",
+                           "4.00000000000000000000000000001"}) {
     EXPECT_THROW(read_number(text), InvalidValue) << text;
   }
 }
@@ -198,8 +223,9 @@ TEST(ReadNumber, AWholeNumberIsRefusedOrLiesInItsReading) {
     const char* text;
     double high;
     double low;
-  } const cases[] = {
-      {"9007199254740993", 9007199254740992, 1}, {"9007199254740995", 9007199254740996, -1}, {"18014398509481985", 18014398509481984, 1}};
+  } const cases[] = {{"9007199254740993", 9007199254740992, 1},
+                     {"9007199254740995", 9007199254740996, -1},
+                     {"18014398509481985", 18014398509481984, 1}};
   for (const auto& [text, high, low] : cases) {
     try {
       const Real x = Real::reading(read_number(text));

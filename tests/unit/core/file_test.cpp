@@ -86,7 +86,8 @@ TEST_F(TextFile, RefusesAFileAboveTheLimitAndAcceptsOneAtIt) {
   std::ofstream(folder / "huge") << "";
   fs::resize_file(folder / "huge", std::uint64_t{300} << 20U);
   EXPECT_EQ(failure(folder / "huge"),
-            "cannot read " + (folder / "huge").string() + ": it is larger than 32 MiB, the limit for files of this kind");
+            "cannot read " + (folder / "huge").string() +
+                ": it is larger than 32 MiB, the limit for files of this kind");
 }
 
 TEST_F(TextFile, TheErrorSaysThatAFileIsAbsent) {

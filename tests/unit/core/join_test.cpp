@@ -32,7 +32,8 @@ TEST(Join, ReadsAnItemsTextFromAMemberOrAFunction) {
   };
   const std::vector<Column> columns{{"sex", 1}, {"age", 2}};
   EXPECT_EQ(join(columns, ", ", &Column::name), "sex, age");
-  EXPECT_EQ(join(columns, ";", [](const Column& column) { return std::to_string(column.place); }), "1;2");
+  EXPECT_EQ(join(columns, ";", [](const Column& column) { return std::to_string(column.place); }),
+            "1;2");
 }
 
 }  // namespace

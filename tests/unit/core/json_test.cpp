@@ -51,14 +51,15 @@ TEST(JsonText, EveryDoubleReadsBack) {
 }
 
 TEST(JsonText, TextIsEscaped) {
-  EXPECT_EQ(Json(std::string("a\"b\\c\n\t\x01\x1f\0", 10)).dump(), R"("a\"b\\c\n\t\u0001\u001f\u0000")");
+  EXPECT_EQ(Json(std::string("a\"b\\c\n\t\x01\x1f\0", 10)).dump(),
+            R"("a\"b\\c\n\t\u0001\u001f\u0000")");
   EXPECT_EQ(Json("é€😀\x7f").dump(), "\"é€😀\x7f\"");
   EXPECT_EQ(Json::parse(R"("\u00e9\u20ac\ud83d\ude00\/\b\f")").text(), "é€😀/\b\f");
 }
 
 TEST(JsonText, TextThatIsNotUtf8IsRefusedBothWays) {
-  for (const char* bytes :
-       {"\xff", "\xc0\xaf", "\xe0\x80\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xf0\x8f\xbf\xbf", "\xe2\x82", "\x80", "\xf8\x88\x80\x80\x80"}) {
+  for (const char* bytes : {"\xff", "\xc0\xaf", "\xe0\x80\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80",
+                            "\xf0\x8f\xbf\xbf", "\xe2\x82", "\x80", "\xf8\x88\x80\x80\x80"}) {
     EXPECT_THROW(Json(bytes).dump(), JsonError) << bytes;
     EXPECT_FALSE(Json::try_parse("\"" + std::string(bytes) + "\"")) << bytes;
   }
@@ -131,7 +132,8 @@ TEST(JsonText, NumbersBelowAllDoublesAreZero) {
 TEST(JsonText, TheLastOfTwoMembersWithOneNameCounts) {
   EXPECT_EQ(Json::parse(R"({"a":1,"b":2,"a":3})").dump(), R"({"a":3,"b":2})");
   std::string many = "{";
-  for (int i = 0; i < 100; ++i) many += "\"" + std::to_string(i % 40) + "\":" + std::to_string(i) + ",";
+  for (int i = 0; i < 100; ++i)
+    many += "\"" + std::to_string(i % 40) + "\":" + std::to_string(i) + ",";
   const Json json = Json::parse(many + "\"x\":0}");
   EXPECT_EQ(json.size(), 41U);
   EXPECT_EQ(json.at("19"), 99);
@@ -183,9 +185,11 @@ TEST(JsonText, ErrorsNameThePlaceTheKindOrTheMember) {
   const Json json = Json::parse(R"({"a":[1.5,null]})");
   EXPECT_EQ(message([&] { (void)json["b"]; }), "the member \"b\" is missing");
   EXPECT_EQ(message([&] { (void)json["a"].at(2); }), "the array has no item 2, it has 2");
-  EXPECT_EQ(message([&] { (void)json["a"][0].get<int>(); }), "expected a whole number, got a real number");
+  EXPECT_EQ(message([&] { (void)json["a"][0].get<int>(); }),
+            "expected a whole number, got a real number");
   EXPECT_EQ(message([&] { (void)json["a"].text(); }), "expected a string, got an array");
-  EXPECT_EQ(message([&] { (void)Json(300).get<std::int8_t>(); }), "a whole number is out of range: 300");
+  EXPECT_EQ(message([&] { (void)Json(300).get<std::int8_t>(); }),
+            "a whole number is out of range: 300");
 }
 
 }  // namespace

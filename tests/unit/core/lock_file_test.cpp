@@ -17,7 +17,9 @@ namespace fs = std::filesystem;
 
 class LockFiles : public ::testing::Test {
  protected:
-  LockFiles() : folder(fs::temp_directory_path() / ("sotto-lock-" + std::to_string(getpid()))), path(folder / "one.lock") {
+  LockFiles()
+      : folder(fs::temp_directory_path() / ("sotto-lock-" + std::to_string(getpid()))),
+        path(folder / "one.lock") {
     fs::remove_all(folder);
     fs::create_directories(folder);
   }

@@ -8,8 +8,17 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-const Words mechanisms{"gaussian",       "laplace", "discrete_gaussian", "discrete_laplace",   "randomized_response", "staircase", "ring_sum",
-                       "ring_histogram", "rdp",     "poisson",           "without_replacement"};
+const Words mechanisms{"gaussian",
+                       "laplace",
+                       "discrete_gaussian",
+                       "discrete_laplace",
+                       "randomized_response",
+                       "staircase",
+                       "ring_sum",
+                       "ring_histogram",
+                       "rdp",
+                       "poisson",
+                       "without_replacement"};
 const Words columns{"sex", "education", "education-num", "age", "hours_per_week", "x", "y"};
 
 TEST(Suggestions, FindAMisspeltWord) {
@@ -66,7 +75,8 @@ TEST(Suggestions, CorrectDecimalCommasAndPercentSigns) {
   EXPECT_EQ(advice_on_number("1e-5%"), ": write a share, 1e-07");
   EXPECT_EQ(advice_on_number("1E+2%"), ": write a share, 1");
   EXPECT_EQ(advice_on_number("7%"), ": write a share, 0.07");
-  for (const char* other : {"", "%", "0.5", ",5", "5,", "0,5,5", "1.000,5", "a,b", "1,a", "inf%", "nan%", "1e400%", "1,0x", "%5", "1%%", "e%"}) {
+  for (const char* other : {"", "%", "0.5", ",5", "5,", "0,5,5", "1.000,5", "a,b", "1,a", "inf%",
+                            "nan%", "1e400%", "1,0x", "%5", "1%%", "e%"}) {
     EXPECT_EQ(advice_on_number(other), "") << other;
   }
   EXPECT_EQ(advice_on_number(std::string(500, '1') + "%"), "");
@@ -76,7 +86,8 @@ TEST(Suggestions, ListTheKnownWords) {
   EXPECT_EQ(suggestion("agee", {"sex", "age"}), "did you mean \"age\"? There are: sex, age");
   EXPECT_EQ(suggestion("weight", {"sex", "age"}), "there are: sex, age");
   EXPECT_EQ(suggestion("age", {}), "");
-  EXPECT_EQ(suggestion("agee", {"a\x1bge", "age", "\xff", ""}), "did you mean \"age\"? There are: age");
+  EXPECT_EQ(suggestion("agee", {"a\x1bge", "age", "\xff", ""}),
+            "did you mean \"age\"? There are: age");
   const std::string many = suggestion("zzz", Words(60, "column"));
   EXPECT_TRUE(many.ends_with("column, …")) << many;
   EXPECT_LT(many.size(), 400U);

@@ -9,7 +9,8 @@ namespace sotto {
 namespace {
 
 TEST(Text, OfEveryScriptIsPlain) {
-  for (const char* text : {"", "income", "Größe", "日本語", "שלום", "مرحبا", "e\u0301", "👩\u200d🔬", "a|b, \"c\" = <d> \\ 'e'"}) {
+  for (const char* text : {"", "income", "Größe", "日本語", "שלום", "مرحبا", "e\u0301",
+                           "👩\u200d🔬", "a|b, \"c\" = <d> \\ 'e'"}) {
     EXPECT_TRUE(is_plain(text)) << text;
     EXPECT_EQ(escaped_for_terminal(text), text);
     EXPECT_NO_THROW(require_plain_name(text, "the title"));
@@ -21,7 +22,8 @@ TEST(Text, SpellsOutUnsafeCharacters) {
   EXPECT_EQ(escaped_for_terminal("a\r\nb\tc"), "a\\u{d}\\u{a}b\\u{9}c");
   EXPECT_EQ(escaped_for_terminal("a\u202eb\u2066c"), "a\\u{202e}b\\u{2066}c");
   EXPECT_EQ(escaped_for_terminal("a\u009bb\x7f"), "a\\u{9b}b\\u{7f}");
-  EXPECT_EQ(escaped_for_terminal("a\xff\xc3(\xed\xa0\x80"), "a\\x{ff}\\x{c3}(\\x{ed}\\x{a0}\\x{80}");
+  EXPECT_EQ(escaped_for_terminal("a\xff\xc3(\xed\xa0\x80"),
+            "a\\x{ff}\\x{c3}(\\x{ed}\\x{a0}\\x{80}");
   EXPECT_EQ(escaped_for_terminal("\U000e0041"), "\\u{e0041}");
   EXPECT_EQ(escaped_for_terminal(std::string("a\0b", 3)), "a\\u{0}b");
 }
@@ -43,7 +45,10 @@ TEST(Text, OfSeveralLinesIsIndentedAfterTheFirst) {
   EXPECT_EQ(escaped_document("a\r\nb\rc\td\n"), "a\nb\\u{d}c\td\n");
 }
 
-TEST(Text, OfJsonDenotesAnEqualValue) { EXPECT_EQ(escaped_json("{\"a\":\"\u202e\x7f\U000e0041é\"}"), "{\"a\":\"\\u202e\\u007f\\udb40\\udc41é\"}"); }
+TEST(Text, OfJsonDenotesAnEqualValue) {
+  EXPECT_EQ(escaped_json("{\"a\":\"\u202e\x7f\U000e0041é\"}"),
+            "{\"a\":\"\\u202e\\u007f\\udb40\\udc41é\"}");
+}
 
 }  // namespace
 }  // namespace sotto

@@ -51,17 +51,36 @@ TEST_P(Require, RefusesOtherValuesAndNamesTheParameterAndTheRange) {
 
 INSTANTIATE_TEST_SUITE_P(
     Values, Require,
-    ::testing::Values(
-        Interval{"Positive", require_positive, "(0, inf)", {smallest, 1, largest}, {0, -0.0, -smallest, -1, nan, infinity, -infinity}},
-        Interval{"NonNegative", require_non_negative, "[0, inf)", {0, -0.0, smallest, 1, largest}, {-smallest, -1, nan, infinity, -infinity}},
-        Interval{"Rate", require_rate, "(0, 1]", {smallest, 0.5, 1}, {0, -0.0, -1, above_one, 2, nan, infinity, -infinity}},
-        Interval{"OpenUnit", require_open_unit, "(0, 1)", {smallest, 0.5, below_one}, {0, -0.0, 1, -1, 2, nan, infinity, -infinity}},
-        Interval{"ProbabilityBelowOne",
-                 require_probability_below_one,
-                 "[0, 1)",
-                 {0, smallest, below_one},
-                 {-smallest, 1, above_one, nan, infinity, -infinity}},
-        Interval{"AboveOne", require_above_one, "(1, inf)", {above_one, 2, largest}, {1, below_one, 0, -2, nan, infinity, -infinity}}),
+    ::testing::Values(Interval{"Positive",
+                               require_positive,
+                               "(0, inf)",
+                               {smallest, 1, largest},
+                               {0, -0.0, -smallest, -1, nan, infinity, -infinity}},
+                      Interval{"NonNegative",
+                               require_non_negative,
+                               "[0, inf)",
+                               {0, -0.0, smallest, 1, largest},
+                               {-smallest, -1, nan, infinity, -infinity}},
+                      Interval{"Rate",
+                               require_rate,
+                               "(0, 1]",
+                               {smallest, 0.5, 1},
+                               {0, -0.0, -1, above_one, 2, nan, infinity, -infinity}},
+                      Interval{"OpenUnit",
+                               require_open_unit,
+                               "(0, 1)",
+                               {smallest, 0.5, below_one},
+                               {0, -0.0, 1, -1, 2, nan, infinity, -infinity}},
+                      Interval{"ProbabilityBelowOne",
+                               require_probability_below_one,
+                               "[0, 1)",
+                               {0, smallest, below_one},
+                               {-smallest, 1, above_one, nan, infinity, -infinity}},
+                      Interval{"AboveOne",
+                               require_above_one,
+                               "(1, inf)",
+                               {above_one, 2, largest},
+                               {1, below_one, 0, -2, nan, infinity, -infinity}}),
     [](const auto& instance) { return std::string(instance.param.title); });
 
 std::string refusal(const std::function<void()>& make) {
@@ -75,19 +94,22 @@ std::string refusal(const std::function<void()>& make) {
 
 TEST(Values, EpsilonIsNonNegativeAndFinite) {
   for (const double x : {0.0, smallest, largest}) EXPECT_EQ(Epsilon(x).value(), x);
-  for (const double x : {-smallest, nan, infinity, -infinity}) EXPECT_NE(refusal([x] { Epsilon{x}; }).find("[0, inf)"), std::string::npos) << x;
+  for (const double x : {-smallest, nan, infinity, -infinity})
+    EXPECT_NE(refusal([x] { Epsilon{x}; }).find("[0, inf)"), std::string::npos) << x;
   EXPECT_EQ(refusal([] { Epsilon{-1.0}; }).find("epsilon = -1"), 0U);
 }
 
 TEST(Values, DeltaIsAProbabilityBelowOne) {
   for (const double x : {0.0, smallest, below_one}) EXPECT_EQ(Delta(x).value(), x);
-  for (const double x : {-smallest, 1.0, nan, infinity, -infinity}) EXPECT_NE(refusal([x] { Delta{x}; }).find("[0, 1)"), std::string::npos) << x;
+  for (const double x : {-smallest, 1.0, nan, infinity, -infinity})
+    EXPECT_NE(refusal([x] { Delta{x}; }).find("[0, 1)"), std::string::npos) << x;
   EXPECT_EQ(refusal([] { Delta{1.0}; }).find("delta = 1"), 0U);
 }
 
 TEST(Values, OrderIsFromOneToInfinity) {
   for (const double x : {1.0, above_one, infinity}) EXPECT_EQ(Order(x).value(), x);
-  for (const double x : {below_one, 0.0, nan, -infinity}) EXPECT_NE(refusal([x] { Order{x}; }).find("[1, inf]"), std::string::npos) << x;
+  for (const double x : {below_one, 0.0, nan, -infinity})
+    EXPECT_NE(refusal([x] { Order{x}; }).find("[1, inf]"), std::string::npos) << x;
   EXPECT_EQ(refusal([] { Order{0.5}; }).find("order = 0.5"), 0U);
 }
 
@@ -97,7 +119,8 @@ TEST(Values, CountsAreFromLeastToTwoToThe53) {
   EXPECT_EQ(require_count(0, 0, "k"), 0);
   EXPECT_EQ(require_count(most, 1, "k"), most);
   for (const std::int64_t k :
-       {std::int64_t{0}, std::int64_t{-1}, most + 1, std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::min()}) {
+       {std::int64_t{0}, std::int64_t{-1}, most + 1, std::numeric_limits<std::int64_t>::max(),
+        std::numeric_limits<std::int64_t>::min()}) {
     try {
       require_count(k, 1, "k");
       ADD_FAILURE() << k << " was let through";

@@ -35,25 +35,30 @@ class Inspect : public testing::Test {
 using Columns = std::vector<Column>;
 
 TEST_F(Inspect, InfersTheNarrowestTypes) {
-  const Columns expected{{"id", Type::integer},   {"age", Type::integer}, {"pay", Type::real},  {"day", Type::date},
-                         {"at", Type::timestamp}, {"ok", Type::boolean},  {"word", Type::text}, {"none", Type::text}};
+  const Columns expected{{"id", Type::integer}, {"age", Type::integer},  {"pay", Type::real},
+                         {"day", Type::date},   {"at", Type::timestamp}, {"ok", Type::boolean},
+                         {"word", Type::text},  {"none", Type::text}};
   FileSource csv{write("a.csv",
-                       "id,age,pay,day,at,ok,word,none\n1,59.0,1,2020-01-01,2020-01-01,true,1,\n2,NA,1.5,2020-01-02,2020-01-02 12:00,F,x,\n"
+                       "id,age,pay,day,at,ok,word,none\n1,59.0,1,2020-01-01,2020-01-01,true,1,\n2,"
+                       "NA,1.5,2020-01-02,2020-01-02 12:00,F,x,\n"
                        "short\n3,,,,,,,\n"),
                  "",
                  "",
                  {"NA"}};
   EXPECT_EQ(infer_columns(csv), expected);
-  const FileSource json{
-      write("a.json",
-            "{\"id\": 1, \"age\": 59.0, \"pay\": 1, \"day\": \"2020-01-01\", \"at\": \"2020-01-01\", \"ok\": true, \"word\": \"1\", "
-            "\"none\": null, \"list\": [1]}\nnot json\n{\"id\": 2, \"pay\": 1.5, \"at\": \"2020-01-02 12:00\"}\n")};
+  const FileSource json{write("a.json",
+                              "{\"id\": 1, \"age\": 59.0, \"pay\": 1, \"day\": \"2020-01-01\", "
+                              "\"at\": \"2020-01-01\", \"ok\": true, \"word\": \"1\", "
+                              "\"none\": null, \"list\": [1]}\nnot json\n{\"id\": 2, \"pay\": 1.5, "
+                              "\"at\": \"2020-01-02 12:00\"}\n")};
   EXPECT_EQ(infer_columns(json), expected);
   in_duckdb(
-      "COPY (SELECT 1::INTEGER AS id, 2::UBIGINT AS age, 0.5::DOUBLE AS pay, DATE '2020-01-01' AS day, TIMESTAMP '2020-01-01' AS at, true AS ok, 'x' "
+      "COPY (SELECT 1::INTEGER AS id, 2::UBIGINT AS age, 0.5::DOUBLE AS pay, DATE '2020-01-01' AS "
+      "day, TIMESTAMP '2020-01-01' AS at, true AS ok, 'x' "
       "AS word, ['a'] AS list) TO '" +
       (folder / "a.parquet").string() + "' (FORMAT parquet)");
-  EXPECT_EQ(infer_columns(FileSource{folder / "a.parquet"}, limits), Columns(expected.begin(), expected.end() - 1));
+  EXPECT_EQ(infer_columns(FileSource{folder / "a.parquet"}, limits),
+            Columns(expected.begin(), expected.end() - 1));
 }
 
 TEST_F(Inspect, SaysHowRecordsEnd) {
@@ -63,16 +68,18 @@ TEST_F(Inspect, SaysHowRecordsEnd) {
   EXPECT_EQ(infer_records({write("a.json", "{}\n")}), "");
 }
 
-const std::vector<ExpectedColumn> expected_columns{{{"who", Type::integer}, {}, {}, {}},
-                                                   {{"age", Type::integer}, 0.0, 100.0, {}},
-                                                   {{"town", Type::text}, {}, {}, {std::string("Rome"), std::string("Oslo")}}};
+const std::vector<ExpectedColumn> expected_columns{
+    {{"who", Type::integer}, {}, {}, {}},
+    {{"age", Type::integer}, 0.0, 100.0, {}},
+    {{"town", Type::text}, {}, {}, {std::string("Rome"), std::string("Oslo")}}};
 
 TEST_F(Inspect, CountsValuesThatDoNotFit) {
-  const FileSource csv{
-      write("a.csv", "who,age,town\n1,59.0,Rome\n1,-1,Oslo\n1,101,Rome\n2,old,Bern\n2,,\nnobody,5,Rome\n,6,NA\nshort\n3,1,\"a\"b\n3,7,\xff\n"),
-      "",
-      "",
-      {"NA"}};
+  const FileSource csv{write("a.csv",
+                             "who,age,town\n1,59.0,Rome\n1,-1,Oslo\n1,101,Rome\n2,old,Bern\n2,,"
+                             "\nnobody,5,Rome\n,6,NA\nshort\n3,1,\"a\"b\n3,7,\xff\n"),
+                       "",
+                       "",
+                       {"NA"}};
   const auto check = [&](const Inspection& inspection, std::int64_t malformed) {
     EXPECT_EQ(inspection.records, 8);
     EXPECT_EQ(inspection.malformed, malformed);
@@ -101,14 +108,17 @@ TEST_F(Inspect, CountsValuesThatDoNotFit) {
 }
 
 TEST_F(Inspect, InspectsATable) {
-  if (!PostgresServer::installed()) GTEST_SKIP() << "no PostgreSQL; type: apt-get install postgresql";
+  if (!PostgresServer::installed())
+    GTEST_SKIP() << "no PostgreSQL; type: apt-get install postgresql";
   const PostgresServer server;
   server.sql(
-      "CREATE TABLE visits(who bigint, age numeric, town text, extra json); INSERT INTO visits VALUES (1, 59.0, 'Rome'), (1, -1, 'Oslo'), (1, 101, "
+      "CREATE TABLE visits(who bigint, age numeric, town text, extra json); INSERT INTO visits "
+      "VALUES (1, 59.0, 'Rome'), (1, -1, 'Oslo'), (1, 101, "
       "'Rome'), "
       "(2, 0.5, 'Bern'), (2, NULL, NULL), (NULL, 5, 'Rome')");
   const PostgresSource table{server.connection(), "visits"};
-  EXPECT_EQ(infer_columns(table), (Columns{{"who", Type::integer}, {"age", Type::real}, {"town", Type::text}}));
+  EXPECT_EQ(infer_columns(table),
+            (Columns{{"who", Type::integer}, {"age", Type::real}, {"town", Type::text}}));
   const auto inspection = inspect(table, expected_columns, "who");
   EXPECT_EQ(inspection.records, 6);
   EXPECT_EQ(inspection.columns[1].unreadable, 1);

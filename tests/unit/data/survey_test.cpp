@@ -8,8 +8,8 @@
 
 #include "../../support/in_duckdb.hpp"
 #include "../../support/postgres_server.hpp"
-#include "sotto/core/errors.hpp"
 #include "data/api/inspect.hpp"
+#include "sotto/core/errors.hpp"
 
 namespace sotto {
 namespace {
@@ -31,11 +31,14 @@ class Surveyed : public testing::Test {
   // Returns why the names of the first line look like values, in order.
   std::vector<std::string> doubts(const std::string& bytes) const {
     std::vector<std::string> all;
-    for (const NameDoubt& doubt : survey(file(bytes)).doubts) all.push_back(doubt.name + ": " + doubt.why);
+    for (const NameDoubt& doubt : survey(file(bytes)).doubts)
+      all.push_back(doubt.name + ": " + doubt.why);
     return all;
   }
   static std::vector<Cell> texts(Engine& engine) {
-    return engine.query("SELECT t, COUNT(*) FROM " + engine.table() + " GROUP BY t ORDER BY t NULLS FIRST").cells;
+    return engine
+        .query("SELECT t, COUNT(*) FROM " + engine.table() + " GROUP BY t ORDER BY t NULLS FIRST")
+        .cells;
   }
   fs::path folder;
   Limits limits;
@@ -45,16 +48,40 @@ using Words = std::vector<std::string>;
 
 TEST_F(Surveyed, NamesThatLookLikeValuesAreDoubted) {
   EXPECT_EQ(doubts("39,Bachelors\n50,Masters\n"), Words{"39: is a number"});
-  for (const char* name :
-       {"1e5",  "-3.5", "+7", "2026-01-31", "2026-01-31 12:00", "31.01.2026",      "12:30", "5;3", "$5", "\"5,3\"", "", "   ", "?", "-", "NA",
-        "null", "true", "No", "3rd",        "12 March",         "ada@example.org", "(12)",  "inf", "nan"}) {
+  for (const char* name : {"1e5",
+                           "-3.5",
+                           "+7",
+                           "2026-01-31",
+                           "2026-01-31 12:00",
+                           "31.01.2026",
+                           "12:30",
+                           "5;3",
+                           "$5",
+                           "\"5,3\"",
+                           "",
+                           "   ",
+                           "?",
+                           "-",
+                           "NA",
+                           "null",
+                           "true",
+                           "No",
+                           "3rd",
+                           "12 March",
+                           "ada@example.org",
+                           "(12)",
+                           "inf",
+                           "nan"}) {
     EXPECT_EQ(doubts("who,place," + std::string(name) + "\na,b,c\n").size(), 1U) << name;
   }
   EXPECT_EQ(doubts("who,who\na,b\n"), Words{"who: appears twice"});
   EXPECT_EQ(doubts("who,WHO\na,b\n"), Words{"WHO: appears twice"});
-  EXPECT_EQ(doubts("Ada,Paris\nBob,London\nEve,Paris\n"), Words{"Paris: is also a value in a later line"});
-  EXPECT_EQ(doubts("P-0001,Ada\nP-0002,Bob\n"), Words{"P-0001: looks like the values in later lines"});
-  EXPECT_EQ(doubts("Jan 5 2026,Ada\nFeb 12 2026,Bob\n"), Words{"Jan 5 2026: looks like the values in later lines"});
+  EXPECT_EQ(doubts("Ada,Paris\nBob,London\nEve,Paris\n"),
+            Words{"Paris: is also a value in a later line"});
+  EXPECT_EQ(doubts("P-0001,Ada\nP-0002,Bob\n"),
+            Words{"P-0001: looks like the values in later lines"});
+  EXPECT_EQ(doubts("Jan 5 2026,Ada\nFeb 12 2026,Bob\n"),
+            Words{"Jan 5 2026: looks like the values in later lines"});
   EXPECT_EQ(doubts("\xEF\xBB\xBF"
                    "39,x\n1,y\n"),
             Words{"39: is a number"});
@@ -63,7 +90,8 @@ TEST_F(Surveyed, NamesThatLookLikeValuesAreDoubted) {
 }
 
 TEST_F(Surveyed, OrdinaryNamesAreNotDoubted) {
-  for (const char* header : {"age,sex,income", "x1,x2,x3", "Größe,Straße,名", "q1_a,Q2 (years),%_b", "income 2020,n_1,a.b", "\"a, b\",c,d"}) {
+  for (const char* header : {"age,sex,income", "x1,x2,x3", "Größe,Straße,名", "q1_a,Q2 (years),%_b",
+                             "income 2020,n_1,a.b", "\"a, b\",c,d"}) {
     EXPECT_EQ(doubts(std::string(header) + "\n1,Male,0.5\n2,Female,0.25\n"), Words{}) << header;
   }
 }
@@ -77,8 +105,11 @@ TEST_F(Surveyed, WithoutAHeaderTheFirstLineIsARecord) {
   EXPECT_TRUE(result.doubts.empty());
   if (!fs::exists(libduckdb)) GTEST_SKIP() << "no DuckDB; type: ./dev duckdb";
   const auto engine = open_engine(source, {{"degree", Type::text}, {"age", Type::integer}}, limits);
-  EXPECT_EQ(engine->query("SELECT CAST(SUM(age) AS BIGINT), COUNT(*), MIN(degree) FROM " + engine->table()).cells,
-            (std::vector<Cell>{89, 2, "Bachelors"}));
+  EXPECT_EQ(
+      engine
+          ->query("SELECT CAST(SUM(age) AS BIGINT), COUNT(*), MIN(degree) FROM " + engine->table())
+          .cells,
+      (std::vector<Cell>{89, 2, "Bachelors"}));
   EXPECT_THROW(open_engine(source, {{"39", Type::integer}}, limits), InvalidValue);
   EXPECT_EQ(inspect(source, {{{"age", Type::integer}}}, "", limits).records, 2);
   FileSource json = file("{\"a\": 1}\n", "a.json");
@@ -107,7 +138,8 @@ TEST_F(Surveyed, FindsTextsWithBlanksAtTheirEnds) {
   EXPECT_EQ(survey(file("a,b\n1,\"\tx\"\n2,y\n")).with_blanks, Words{"b"});
   EXPECT_EQ(survey(file("a, b\n1,2\n")).with_blanks, Words{" b"});
   EXPECT_EQ(survey(file("a,b\n 1,2 \n")).with_blanks, Words{}) << "numbers are read without blanks";
-  EXPECT_EQ(survey(file("a,b\n1, \nx y,z\n")).with_blanks, Words{}) << "nothing but blanks, or blanks inside";
+  EXPECT_EQ(survey(file("a,b\n1, \nx y,z\n")).with_blanks, Words{})
+      << "nothing but blanks, or blanks inside";
   EXPECT_EQ(survey(file("{\"a\": \" x\"}\n", "a.json")).with_blanks, Words{"a"});
   FileSource trimmed = file("a, b\n1, x\n");
   trimmed.trim = true;
@@ -116,7 +148,9 @@ TEST_F(Surveyed, FindsTextsWithBlanksAtTheirEnds) {
 }
 
 TEST_F(Surveyed, FormatsAreGuessedFromContents) {
-  const auto guess = [&](const std::string& bytes) { return format_by_content(file(bytes, "a.data").path); };
+  const auto guess = [&](const std::string& bytes) {
+    return format_by_content(file(bytes, "a.data").path);
+  };
   EXPECT_EQ(guess("39, x\n"), "csv");
   EXPECT_EQ(guess("a\tb\n"), "tsv");
   EXPECT_EQ(guess(" {\"a\": 1}\n"), "json");
@@ -137,11 +171,14 @@ TEST_F(Surveyed, TrimRemovesBlanksOnEveryEngine) {
   };
   // an empty field is NULL, an empty quoted field a text
   EXPECT_EQ(with(file(" t ,n\n x,1\nx ,1\n\"\tx\",1\n a b ,1\n ?,1\n  ,1\n\" \",1\n")), plain);
-  EXPECT_EQ(with(file("{\"t\": \" x\"}\n{\"t\": \"x \"}\n{\"t\": \"\\tx\"}\n{\"t\": \" a b \"}\n{\"t\": \" ? \"}\n{\"t\": null}\n{\"t\": \" \"}\n",
+  EXPECT_EQ(with(file("{\"t\": \" x\"}\n{\"t\": \"x \"}\n{\"t\": \"\\tx\"}\n{\"t\": \" a b "
+                      "\"}\n{\"t\": \" ? \"}\n{\"t\": null}\n{\"t\": \" \"}\n",
                       "a.json")),
             plain);
-  const std::string rows = "(VALUES (' x'), ('x '), (CHR(9) || 'x'), (' a b '), (' ? '), (NULL), (' ')) AS v(t)";
-  in_duckdb("COPY (SELECT * FROM " + rows + ") TO '" + (folder / "a.parquet").string() + "' (FORMAT parquet)");
+  const std::string rows =
+      "(VALUES (' x'), ('x '), (CHR(9) || 'x'), (' a b '), (' ? '), (NULL), (' ')) AS v(t)";
+  in_duckdb("COPY (SELECT * FROM " + rows + ") TO '" + (folder / "a.parquet").string() +
+            "' (FORMAT parquet)");
   const FileSource parquet{.path = folder / "a.parquet"};
   EXPECT_EQ(with(parquet), plain);
   EXPECT_EQ(survey(parquet, limits).with_blanks, Words{"t"});
@@ -151,34 +188,50 @@ TEST_F(Surveyed, TrimRemovesBlanksOnEveryEngine) {
 }
 
 TEST(SurveyedPostgresql, TrimRemovesBlanks) {
-  if (!PostgresServer::installed()) GTEST_SKIP() << "no PostgreSQL server is installed (Debian: postgresql)";
+  if (!PostgresServer::installed())
+    GTEST_SKIP() << "no PostgreSQL server is installed (Debian: postgresql)";
   const PostgresServer server;
-  server.sql("CREATE TABLE t AS SELECT * FROM (VALUES (' x'), ('x '), (CHR(9) || 'x'), (' a b '), (NULL), (' ')) AS v(t)");
-  const auto engine = open_engine(PostgresSource{server.connection(), "t", true}, {{"t", Type::text}});
-  EXPECT_EQ(engine->query("SELECT t, COUNT(*) FROM " + engine->table() + " GROUP BY t ORDER BY t NULLS FIRST").cells,
+  server.sql(
+      "CREATE TABLE t AS SELECT * FROM (VALUES (' x'), ('x '), (CHR(9) || 'x'), (' a b '), (NULL), "
+      "(' ')) AS v(t)");
+  const auto engine =
+      open_engine(PostgresSource{server.connection(), "t", true}, {{"t", Type::text}});
+  EXPECT_EQ(engine
+                ->query("SELECT t, COUNT(*) FROM " + engine->table() +
+                        " GROUP BY t ORDER BY t NULLS FIRST")
+                .cells,
             (std::vector<Cell>{{}, 1, "", 1, "a b", 1, "x", 3}));
   EXPECT_EQ(survey(PostgresSource{server.connection(), "t"}).with_blanks, Words{"t"});
 }
 
 TEST_F(Surveyed, EnginesReportTheRecordsTheyRead) {
   if (!fs::exists(libduckdb)) GTEST_SKIP() << "no DuckDB; type: ./dev duckdb";
-  const auto engine = open_engine(file("a,b\n1,x\n2\nz,y\n3,w\n"), {{"a", Type::integer}, {"b", Type::text}}, limits);
+  const auto engine = open_engine(file("a,b\n1,x\n2\nz,y\n3,w\n"),
+                                  {{"a", Type::integer}, {"b", Type::text}}, limits);
   engine->query("SELECT COUNT(*) FROM " + engine->table());
   // one statement reads the file twice, and counts its records once
-  engine->query("SELECT COUNT(*) FROM " + engine->table() + " AS one, (SELECT CAST(MAX(a) AS BIGINT) AS m FROM " + engine->table() + ") AS two");
+  engine->query("SELECT COUNT(*) FROM " + engine->table() +
+                " AS one, (SELECT CAST(MAX(a) AS BIGINT) AS m FROM " + engine->table() +
+                ") AS two");
   const RowsRead read = engine->rows_read();
   EXPECT_TRUE(read.counted);
   EXPECT_EQ(read.records, 3);
   EXPECT_EQ(read.malformed, 1);
   EXPECT_EQ(read.unreadable, (std::vector<std::int64_t>{1, 0}));
-  in_duckdb("COPY (SELECT 1 AS a WHERE false) TO '" + (folder / "e.parquet").string() + "' (FORMAT parquet)");
-  EXPECT_EQ(open_engine(FileSource{.path = folder / "e.parquet"}, {{"a", Type::integer}}, limits)->rows_read().records, 0);
+  in_duckdb("COPY (SELECT 1 AS a WHERE false) TO '" + (folder / "e.parquet").string() +
+            "' (FORMAT parquet)");
+  EXPECT_EQ(open_engine(FileSource{.path = folder / "e.parquet"}, {{"a", Type::integer}}, limits)
+                ->rows_read()
+                .records,
+            0);
 }
 
 TEST_F(Surveyed, TheCommonestUnlistedValuesAreShown) {
   if (!fs::exists(libduckdb)) GTEST_SKIP() << "no DuckDB; type: ./dev duckdb";
   const Inspection result = inspect(file("t,i\n x,1\n x,1\ny,2\nz,2\nz,2\nz,2\nw,3\nv,9\nx,9\n"),
-                                   {{{"t", Type::text}, {}, {}, {Value("x")}}, {{"i", Type::integer}, {}, {}, {Value(std::int64_t{1})}}}, "", limits);
+                                    {{{"t", Type::text}, {}, {}, {Value("x")}},
+                                     {{"i", Type::integer}, {}, {}, {Value(std::int64_t{1})}}},
+                                    "", limits);
   const std::vector<std::pair<std::string, std::int64_t>> t{{"z", 3}, {" x", 2}, {"v", 1}};
   const std::vector<std::pair<std::string, std::int64_t>> i{{"2", 4}, {"9", 2}, {"3", 1}};
   EXPECT_EQ(result.columns[0].commonest_unlisted, t);

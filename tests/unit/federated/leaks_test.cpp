@@ -29,16 +29,17 @@ Tally run(std::int64_t schedules, std::uint64_t seed = first_seed, const Mutant&
   Tally tally;
   for (std::int64_t i = 0; i < schedules; ++i, ++seed) {
     const Outcome outcome = Schedule(seed, mutant).run();
-    EXPECT_FALSE(outcome.leaks()) << "schedule of seed " << seed << ": " << outcome.information << " and " << outcome.together
-                                  << " of what is charged";
+    EXPECT_FALSE(outcome.leaks()) << "schedule of seed " << seed << ": " << outcome.information
+                                  << " and " << outcome.together << " of what is charged";
     tally.opened += outcome.opened > 0 ? 1 : 0;
     tally.accepted += outcome.accepted;
     tally.refused += outcome.refused;
     tally.most = std::max(tally.most, outcome.information);
     tally.together = std::max(tally.together, outcome.together);
   }
-  std::cout << schedules << " schedules, " << tally.opened << " with a sum, " << tally.accepted << " messages taken, " << tally.refused
-            << " refused; at most " << tally.most << " of what is charged\n";
+  std::cout << schedules << " schedules, " << tally.opened << " with a sum, " << tally.accepted
+            << " messages taken, " << tally.refused << " refused; at most " << tally.most
+            << " of what is charged\n";
   return tally;
 }
 
@@ -47,7 +48,9 @@ void expect_caught(const Mutant& mutant, std::int64_t most = 20000) {
   for (std::int64_t i = 0; i < most; ++i) {
     const Outcome outcome = Schedule(first_seed + static_cast<std::uint64_t>(i), mutant).run();
     if (!outcome.leaks()) continue;
-    std::cout << "found after " << i + 1 << " schedules: " << std::max(outcome.information, outcome.together) << " times what is charged\n";
+    std::cout << "found after " << i + 1
+              << " schedules: " << std::max(outcome.information, outcome.together)
+              << " times what is charged\n";
     ::testing::Test::RecordProperty("schedules", static_cast<int>(i + 1));
     return;
   }
@@ -60,7 +63,8 @@ template <class Choose>
 Mutant with_secrets(Choose choose) {
   class Changed : public FormalPrimitives {
    public:
-    Changed(Terms& terms, const std::string& key, Choose choose) : FormalPrimitives(terms, key), choose_(choose) {}
+    Changed(Terms& terms, const std::string& key, Choose choose)
+        : FormalPrimitives(terms, key), choose_(choose) {}
     Bytes make_secret() override {
       made_.push_back(FormalPrimitives::make_secret());
       made_.back() = choose_(made_);
@@ -72,14 +76,17 @@ Mutant with_secrets(Choose choose) {
     std::vector<Bytes> made_;
   };
   Mutant mutant;
-  mutant.primitives = [choose](Terms& terms, const std::string& key) { return std::make_unique<Changed>(terms, key, choose); };
+  mutant.primitives = [choose](Terms& terms, const std::string& key) {
+    return std::make_unique<Changed>(terms, key, choose);
+  };
   return mutant;
 }
 
 TEST(Leaks, TheFormalSumIsThatOfTheSurvivorsAndTheirNoise) {
   Terms terms;
   SessionContext context{{}, Bytes(32, 's')};
-  for (std::int64_t i = 0; i < 4; ++i) context.session.members.push_back({"member-" + std::to_string(i + 1), testing::formal_key(i)});
+  for (std::int64_t i = 0; i < 4; ++i)
+    context.session.members.push_back({"member-" + std::to_string(i + 1), testing::formal_key(i)});
   context.session.threshold = 3;
   struct Nowhere : RoundJournal {
     void keep(const Bytes&) override {}
@@ -132,7 +139,9 @@ TEST(SlowLeaks, InAHundredThousandSchedulesNoValueHasFewerThanHHonestNoises) {
 // The mask secret of a member that drops late is revealed. If it were also the channel's secret,
 // the shares that the member sealed, and with them its self-mask, would be revealed, too.
 TEST(Leaks, WithOneSecretForChannelAndMasksALeakIsFound) {
-  expect_caught(with_secrets([](const std::vector<Bytes>& secrets) { return secrets[secrets.size() - (secrets.size() % 3 == 2 ? 2 : 1)]; }));
+  expect_caught(with_secrets([](const std::vector<Bytes>& secrets) {
+    return secrets[secrets.size() - (secrets.size() % 3 == 2 ? 2 : 1)];
+  }));
 }
 
 TEST(Leaks, WithoutSelfMasksALeakIsFound) {
@@ -148,7 +157,9 @@ TEST(Leaks, WithoutSelfMasksALeakIsFound) {
     }
   };
   Mutant mutant;
-  mutant.primitives = [](Terms& terms, const std::string& key) { return std::make_unique<Bare>(terms, key); };
+  mutant.primitives = [](Terms& terms, const std::string& key) {
+    return std::make_unique<Bare>(terms, key);
+  };
   expect_caught(mutant);
 }
 
@@ -168,11 +179,15 @@ TEST(Leaks, WhereASecondListIsSignedALeakIsFound) {
 }
 
 TEST(Leaks, WhereAMaskKeyIsUsedInTheNextRoundALeakIsFound) {
-  expect_caught(with_secrets([](const std::vector<Bytes>& secrets) { return secrets[secrets.size() % 3 == 2 ? 1 : secrets.size() - 1]; }));
+  expect_caught(with_secrets([](const std::vector<Bytes>& secrets) {
+    return secrets[secrets.size() % 3 == 2 ? 1 : secrets.size() - 1];
+  }));
 }
 
 TEST(Leaks, WhereTheChannelsSecretIsSharedALeakIsFound) {
-  expect_caught(with_secrets([](const std::vector<Bytes>& secrets) { return secrets[secrets.size() - (secrets.size() % 3 == 0 ? 3 : 1)]; }));
+  expect_caught(with_secrets([](const std::vector<Bytes>& secrets) {
+    return secrets[secrets.size() - (secrets.size() % 3 == 0 ? 3 : 1)];
+  }));
 }
 
 TEST(Leaks, WithFreshNoiseAfterARestartALeakIsFound) {
@@ -183,9 +198,13 @@ TEST(Leaks, WithFreshNoiseAfterARestartALeakIsFound) {
 
 TEST(Leaks, WithTooManyClaimedHonestNoisesALeakIsFound) {
   Mutant mutant;
-  mutant.session = [](Session& session) {  // a share ρ = (n - c)/n of the survivors, as if the coordinator dropped members at random
-    session.honest = ((session.size() - session.colluding) * session.threshold + session.size() - 1) / session.size();
-    if (session.honest == session.threshold - session.colluding) session.honest = 0;  // the same here: another session
+  mutant.session = [](Session& session) {  // a share ρ = (n - c)/n of the survivors, as if the
+                                           // coordinator dropped members at random
+    session.honest =
+        ((session.size() - session.colluding) * session.threshold + session.size() - 1) /
+        session.size();
+    if (session.honest == session.threshold - session.colluding)
+      session.honest = 0;  // the same here: another session
   };
   expect_caught(mutant);
 }
@@ -201,11 +220,14 @@ TEST(Leaks, WithoutTheCheckOfSharersALeakIsFound) {
    public:
     using FormalPrimitives::FormalPrimitives;
     bool is_signed(const Bytes& message, const Bytes& signature, const std::string& key) override {
-      return message.find("sotto federated 1 sharers") != Bytes::npos || FormalPrimitives::is_signed(message, signature, key);
+      return message.find("sotto federated 1 sharers") != Bytes::npos ||
+             FormalPrimitives::is_signed(message, signature, key);
     }
   };
   Mutant mutant;
-  mutant.primitives = [](Terms& terms, const std::string& key) { return std::make_unique<Trusting>(terms, key); };
+  mutant.primitives = [](Terms& terms, const std::string& key) {
+    return std::make_unique<Trusting>(terms, key);
+  };
   expect_caught(mutant);
 }
 

@@ -25,12 +25,15 @@ TEST(Round, EveryMemberComputesTheSumOfAll) {
 }
 
 TEST(Round, DropoutsInAnyPhaseLeaveTheSumOfTheSurvivors) {
-  for (const Phase when : {Phase::keys, Phase::shares, Phase::masked, Phase::signatures, Phase::reveals}) {
+  for (const Phase when :
+       {Phase::keys, Phase::shares, Phase::masked, Phase::signatures, Phase::reveals}) {
     Gathering g(7, 1, 5);
     g.run([&](std::size_t i, Phase phase) { return (i == 2 || i == 5) && phase >= when; });
     ASSERT_EQ(g.relay->phase(), Phase::done) << g.relay->failure();
     const bool survived = when > Phase::masked;
-    const std::vector<std::int64_t> survivors = survived ? std::vector<std::int64_t>{0, 1, 2, 3, 4, 5, 6} : std::vector<std::int64_t>{0, 1, 3, 4, 6};
+    const std::vector<std::int64_t> survivors = survived
+                                                    ? std::vector<std::int64_t>{0, 1, 2, 3, 4, 5, 6}
+                                                    : std::vector<std::int64_t>{0, 1, 3, 4, 6};
     EXPECT_EQ(g.relay->result()->survivors, survivors);
     EXPECT_EQ(centred(g.relay->result()->total, 64), g.sum_of(survivors));
     EXPECT_EQ(centred(g.rounds[0]->result()->total, 64), g.sum_of(survivors));
@@ -38,7 +41,8 @@ TEST(Round, DropoutsInAnyPhaseLeaveTheSumOfTheSurvivors) {
 }
 
 TEST(Round, FewerThanTheThresholdOpenNothing) {
-  for (const Phase when : {Phase::keys, Phase::shares, Phase::masked, Phase::signatures, Phase::reveals}) {
+  for (const Phase when :
+       {Phase::keys, Phase::shares, Phase::masked, Phase::signatures, Phase::reveals}) {
     Gathering g(5, 1, 4);
     g.run([&](std::size_t i, Phase phase) { return i < 2 && phase >= when; });
     EXPECT_EQ(g.relay->phase(), Phase::failed);
@@ -48,7 +52,8 @@ TEST(Round, FewerThanTheThresholdOpenNothing) {
 }
 
 TEST(Round, AMemberThatIsKilledSendsTheSameBytesAgain) {
-  for (const Phase when : {Phase::keys, Phase::shares, Phase::masked, Phase::signatures, Phase::reveals}) {
+  for (const Phase when :
+       {Phase::keys, Phase::shares, Phase::masked, Phase::signatures, Phase::reveals}) {
     Gathering g(4, 1, 3);
     int requests = 0;
     bool restarted = false;
@@ -59,7 +64,8 @@ TEST(Round, AMemberThatIsKilledSendsTheSameBytesAgain) {
         restarted = true;
       }
       for (std::size_t i = 0; i < 4; ++i) {
-        if (phase == Phase::keys) g.relay->receive(static_cast<std::int64_t>(i), g.rounds[i]->keys());
+        if (phase == Phase::keys)
+          g.relay->receive(static_cast<std::int64_t>(i), g.rounds[i]->keys());
         if (i == 1 && phase == Phase::masked) ++requests;
         g.serve(i);
       }
@@ -73,9 +79,12 @@ TEST(Round, AMemberThatIsKilledSendsTheSameBytesAgain) {
 
 TEST(Round, TheNoiseIsDrawnOnceAlsoAfterARestart) {
   Gathering g(4, 1, 3);
-  for (std::size_t i = 0; i < 4; ++i) g.relay->receive(static_cast<std::int64_t>(i), g.rounds[i]->keys());
   for (std::size_t i = 0; i < 4; ++i)
-    g.relay->receive(static_cast<std::int64_t>(i), *g.rounds[i]->receive(g.relay->message_for(static_cast<std::int64_t>(i), 0), {}));
+    g.relay->receive(static_cast<std::int64_t>(i), g.rounds[i]->keys());
+  for (std::size_t i = 0; i < 4; ++i)
+    g.relay->receive(
+        static_cast<std::int64_t>(i),
+        *g.rounds[i]->receive(g.relay->message_for(static_cast<std::int64_t>(i), 0), {}));
   ASSERT_EQ(g.relay->phase(), Phase::masked);
   int drawn = 0;
   const auto contribution = [&] {
@@ -94,11 +103,15 @@ TEST(Round, OnlyOneListIsSigned) {
   Gathering g(4, 1, 3);
   g.run([](std::size_t, Phase phase) { return phase >= Phase::signatures; });  // up to the list
   const auto& context = g.context();
-  const auto all = federated_detail::read_list_message(federated_detail::read_envelope(g.relay->message_for(0, 2)).body, 4);
+  const auto all = federated_detail::read_list_message(
+      federated_detail::read_envelope(g.relay->message_for(0, 2)).body, 4);
   const auto list_of = [&](std::vector<std::int64_t> survivors) {
-    federated_detail::ListMessage message{federated_detail::to_bytes(context, 0, {{0, 1, 2, 3}, survivors}), {}};
-    for (const std::int64_t v : survivors) message.statements.push_back(all.statements[static_cast<std::size_t>(v)]);
-    return federated_detail::unsigned_message(context, federated_detail::Kind::list, 0, federated_detail::to_bytes(message));
+    federated_detail::ListMessage message{
+        federated_detail::to_bytes(context, 0, {{0, 1, 2, 3}, survivors}), {}};
+    for (const std::int64_t v : survivors)
+      message.statements.push_back(all.statements[static_cast<std::size_t>(v)]);
+    return federated_detail::unsigned_message(context, federated_detail::Kind::list, 0,
+                                              federated_detail::to_bytes(message));
   };
   const auto signature = g.rounds[0]->receive(list_of({0, 1, 2}), {});
   ASSERT_TRUE(signature);
@@ -117,12 +130,13 @@ TEST(Round, BelowTheThresholdOfSignaturesNothingIsRevealed) {
   const Bytes message = g.relay->message_for(0, 3);
   auto signatures = federated_detail::read_named(federated_detail::read_envelope(message).body, 5);
   signatures.resize(3);
-  const Bytes fewer = federated_detail::unsigned_message(context, federated_detail::Kind::list_signatures, 0, federated_detail::to_bytes(signatures));
+  const Bytes fewer = federated_detail::unsigned_message(
+      context, federated_detail::Kind::list_signatures, 0, federated_detail::to_bytes(signatures));
   EXPECT_THROW(g.rounds[0]->receive(fewer, {}), ProtocolError);
   // One signature under two names counts once.
   signatures.push_back({4, signatures.back().bytes});
-  const Bytes doubled =
-      federated_detail::unsigned_message(context, federated_detail::Kind::list_signatures, 0, federated_detail::to_bytes(signatures));
+  const Bytes doubled = federated_detail::unsigned_message(
+      context, federated_detail::Kind::list_signatures, 0, federated_detail::to_bytes(signatures));
   EXPECT_THROW(g.rounds[0]->receive(doubled, {}), ProtocolError);
   EXPECT_TRUE(g.rounds[0]->receive(message, {}));
 }

@@ -9,8 +9,8 @@
 
 #include "../../support/federation.hpp"
 #include "../../support/local_relay.hpp"
-#include "federated/messages.hpp"
 #include "federated/api/proposal.hpp"
+#include "federated/messages.hpp"
 #include "sotto/plan/text.hpp"
 
 namespace sotto {
@@ -64,7 +64,8 @@ struct Party {
 
 class Sessions : public ::testing::Test {
  protected:
-  void make(std::int64_t n, std::int64_t c, std::int64_t t, std::int64_t rounds, std::int64_t spare = 0, std::int64_t deadline = 1) {
+  void make(std::int64_t n, std::int64_t c, std::int64_t t, std::int64_t rounds,
+            std::int64_t spare = 0, std::int64_t deadline = 1) {
     for (std::int64_t i = 0; i < n; ++i) seeds.push_back(signing_seed());
     Session session = testing::made_up_session(n, c, t, 2, 64, seeds);
     session.items[0].rounds = rounds;
@@ -87,7 +88,9 @@ class Sessions : public ::testing::Test {
       Party& party = parties[i];
       for (int life = 0; life < lives; ++life) {
         try {
-          const Membership membership{context, static_cast<std::int64_t>(i), *party.primitives, connect, {}, std::chrono::seconds(20)};
+          const Membership membership{
+              context, static_cast<std::int64_t>(i), *party.primitives, connect,
+              {},      std::chrono::seconds(20)};
           take_part(membership, party.store, *party.work);
           return;
         } catch (const std::exception& error) {
@@ -126,7 +129,9 @@ TEST_F(Sessions, AMemberKilledAtAnyWriteResumes) {
     std::vector<std::thread> threads;
     for (std::size_t i = 0; i < 3; ++i) threads.push_back(run(relay, i, i == 1 ? 2 : 1));
     for (auto& thread : threads) thread.join();
-    for (const Party& party : parties) EXPECT_EQ(party.work->sums, (std::vector<std::int64_t>{30, 33})) << at << ": " << party.failure;
+    for (const Party& party : parties)
+      EXPECT_EQ(party.work->sums, (std::vector<std::int64_t>{30, 33}))
+          << at << ": " << party.failure;
   }
 }
 
@@ -138,13 +143,16 @@ struct BreakingLink : Link {
     bool is_sent;  // whether the coordinator still gets it
     int messages = 0;
   };
-  BreakingLink(std::unique_ptr<Link> a_link, Plan& a_plan) : link(std::move(a_link)), plan(a_plan) {}
+  BreakingLink(std::unique_ptr<Link> a_link, Plan& a_plan)
+      : link(std::move(a_link)), plan(a_plan) {}
   void send(const Bytes& message) override {
     const bool breaks = ++plan.messages == plan.at;
     if (!breaks || plan.is_sent) link->send(message);
     if (breaks) throw LinkLost("cut");
   }
-  std::optional<Bytes> receive(std::chrono::milliseconds patience) override { return link->receive(patience); }
+  std::optional<Bytes> receive(std::chrono::milliseconds patience) override {
+    return link->receive(patience);
+  }
   std::unique_ptr<Link> link;
   Plan& plan;
 };
@@ -159,11 +167,13 @@ TEST_F(Sessions, AMemberReconnectsAfterAnyMessage) {
       LocalRelay relay(context);
       BreakingLink::Plan plan{at, is_sent};
       std::vector<std::thread> threads;
-      threads.push_back(run([&] { return std::make_unique<BreakingLink>(relay.connect(), plan); }, 0));
+      threads.push_back(
+          run([&] { return std::make_unique<BreakingLink>(relay.connect(), plan); }, 0));
       for (std::size_t i = 1; i < 3; ++i) threads.push_back(run(relay, i));
       for (auto& thread : threads) thread.join();
       for (const Party& party : parties) {
-        EXPECT_EQ(party.work->sums, (std::vector<std::int64_t>{30})) << at << " " << is_sent << ": " << party.failure;
+        EXPECT_EQ(party.work->sums, (std::vector<std::int64_t>{30}))
+            << at << " " << is_sent << ": " << party.failure;
         EXPECT_EQ(party.work->drawn, 1);
       }
       EXPECT_GT(plan.messages, 6);
@@ -173,7 +183,8 @@ TEST_F(Sessions, AMemberReconnectsAfterAnyMessage) {
 
 TEST_F(Sessions, AKilledCoordinatorResumesFromItsJournal) {
   make(4, 1, 3, 30);
-  const auto folder = std::filesystem::temp_directory_path() / ("sotto-journal-" + std::to_string(getpid()));
+  const auto folder =
+      std::filesystem::temp_directory_path() / ("sotto-journal-" + std::to_string(getpid()));
   std::filesystem::remove_all(folder);
   {
     LocalRelay relay(context, folder);
@@ -186,7 +197,8 @@ TEST_F(Sessions, AKilledCoordinatorResumesFromItsJournal) {
     for (auto& thread : threads) thread.join();
     for (const Party& party : parties) {
       ASSERT_EQ(party.work->sums.size(), 30U) << party.failure;
-      for (std::int64_t step = 0; step < 30; ++step) EXPECT_EQ(party.work->sums[static_cast<std::size_t>(step)], 60 + 4 * step);
+      for (std::int64_t step = 0; step < 30; ++step)
+        EXPECT_EQ(party.work->sums[static_cast<std::size_t>(step)], 60 + 4 * step);
       EXPECT_EQ(party.work->drawn, 30);
     }
   }
@@ -201,7 +213,8 @@ TEST_F(Sessions, ALateMemberSeesTheSumsOfTheOthers) {
   for (std::size_t i = 0; i < 4; ++i) threads.push_back(run(relay, i));
   for (std::size_t i = 0; i < 3; ++i) threads[i].join();
   threads[3].join();
-  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(parties[i].work->sums, (std::vector<std::int64_t>{30, 33, 36})) << parties[i].failure;
+  for (std::size_t i = 0; i < 3; ++i)
+    EXPECT_EQ(parties[i].work->sums, (std::vector<std::int64_t>{30, 33, 36})) << parties[i].failure;
   run(relay, 3).join();
   EXPECT_EQ(parties[3].work->sums, (std::vector<std::int64_t>{30, 33, 36})) << parties[3].failure;
   EXPECT_EQ(parties[3].work->drawn, 0);
@@ -255,7 +268,9 @@ class Steps : public ::testing::TestWithParam<std::pair<int, std::string>> {
     Primitives& own = g.primitives(static_cast<std::size_t>(i));
     const Bytes approval = own.sign(approval_text(to_text(g.context().session)));
     const Bytes body = Writer().bytes(Bytes(32, 'n')).bytes(approval).number(0).build();
-    EXPECT_EQ(coordinator->hello(Bytes(32, 'n'), signed_message(g.context(), own, i, Kind::hello, -1, body)), i);
+    EXPECT_EQ(coordinator->hello(Bytes(32, 'n'),
+                                 signed_message(g.context(), own, i, Kind::hello, -1, body)),
+              i);
     coordinator->on_connect(i);
   }
   // Returns the member's replies to all messages that the coordinator has for it.
@@ -268,7 +283,9 @@ class Steps : public ::testing::TestWithParam<std::pair<int, std::string>> {
       if (kind == Kind::approvals || kind == Kind::finish) continue;
       if (kind == Kind::start) {
         all.push_back(round.keys());
-      } else if (const auto answer = round.receive(*message, [&] { return elements(g.numbers_of(static_cast<std::size_t>(i)), 64); })) {
+      } else if (const auto answer = round.receive(*message, [&] {
+                   return elements(g.numbers_of(static_cast<std::size_t>(i)), 64);
+                 })) {
         all.push_back(*answer);
       }
     }
@@ -314,7 +331,9 @@ TEST_P(Steps, ALateAnswerKeepsTheMemberInTheSession) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(, Steps, ::testing::Values(std::pair{0, "keys"}, std::pair{1, "shares"}, std::pair{2, "vector"}));
+INSTANTIATE_TEST_SUITE_P(, Steps,
+                         ::testing::Values(std::pair{0, "keys"}, std::pair{1, "shares"},
+                                           std::pair{2, "vector"}));
 
 TEST(SessionText, IsReadBackAndRefusedWhereItIsUnsound) {
   std::vector<Bytes> seeds;
@@ -348,12 +367,16 @@ TEST(SessionText, AMeanStatesNoLessThanOneUnitMovesItsHalves) {
   std::vector<Bytes> seeds;
   for (int i = 0; i < 5; ++i) seeds.push_back(signing_seed());
   Session base = testing::made_up_session(5, 1, 4, 2, 64, seeds);
-  EXPECT_EQ(to_text(base).find("bounds"), std::string::npos);  // sessions of earlier versions have the same bytes
-  for (const auto& [relation, moved] : {std::pair{"add-remove", 1.0}, {"zero-out", 1.0}, {"replace-one", std::nextafter(std::sqrt(2), 2)}}) {
+  EXPECT_EQ(to_text(base).find("bounds"),
+            std::string::npos);  // sessions of earlier versions have the same bytes
+  for (const auto& [relation, moved] : {std::pair{"add-remove", 1.0},
+                                        {"zero-out", 1.0},
+                                        {"replace-one", std::nextafter(std::sqrt(2), 2)}}) {
     base.relation = relation;
     const Session good = session_of_sums(base, item_of_mean(base, {-40, 60}, 1e6), 5);
     EXPECT_EQ(parse_session(to_text(good)), good);
-    EXPECT_GE(good.items[0].sensitivity * good.items[0].sensitivity, relation == std::string("replace-one") ? 2 : 1);
+    EXPECT_GE(good.items[0].sensitivity * good.items[0].sensitivity,
+              relation == std::string("replace-one") ? 2 : 1);
     EXPECT_LE(good.items[0].sensitivity, moved);
     const auto refused = [&](auto change) {
       Session session = good;
@@ -361,7 +384,8 @@ TEST(SessionText, AMeanStatesNoLessThanOneUnitMovesItsHalves) {
       session.plan = print(plan_of_sums(session));
       EXPECT_THROW(parse_session(to_text(session)), ProtocolError);
     };
-    refused([&](Session& s) { s.items[0].sensitivity = std::nextafter(good.items[0].sensitivity, 0); });
+    refused(
+        [&](Session& s) { s.items[0].sensitivity = std::nextafter(good.items[0].sensitivity, 0); });
     refused([](Session& s) { s.items[0].size = 3; });
     refused([](Session& s) { s.items[0].bounds = ValueBounds{60, -40}; });
     refused([](Session& s) { s.items[0].bounds = ValueBounds{1, 1}; });

@@ -25,7 +25,8 @@ struct Tape {
 /// The real primitives with the choices of a tape, and one mask's stream shifted by a constant.
 class Taped : public Primitives {
  public:
-  Taped(int bits, const Bytes& seed, Tape& tape, bool plays) : real_(real_primitives(bits, seed)), bits_(bits), tape_(tape), plays_(plays) {}
+  Taped(int bits, const Bytes& seed, Tape& tape, bool plays)
+      : real_(real_primitives(bits, seed)), bits_(bits), tape_(tape), plays_(plays) {}
   void move(std::string purpose, std::int64_t by) {
     moved_ = std::move(purpose);
     by_ = by;
@@ -34,7 +35,8 @@ class Taped : public Primitives {
   Bytes make_secret() override {
     return next(tape_.secrets, [&] { return real_->make_secret(); });
   }
-  std::vector<Bytes> split(const Bytes& secret, std::int64_t threshold, std::int64_t count) override {
+  std::vector<Bytes> split(const Bytes& secret, std::int64_t threshold,
+                           std::int64_t count) override {
     return next(tape_.splits, [&] { return real_->split(secret, threshold, count); });
   }
   Bytes agree_key(const Bytes& secret, const Bytes& key, const std::string& purpose) override {
@@ -52,14 +54,25 @@ class Taped : public Primitives {
     }
   }
   Bytes public_key(const Bytes& secret) override { return real_->public_key(secret); }
-  Bytes derive_key(const Bytes& secret, const std::string& purpose) override { return real_->derive_key(secret, purpose); }
+  Bytes derive_key(const Bytes& secret, const std::string& purpose) override {
+    return real_->derive_key(secret, purpose);
+  }
   Bytes hash(const Bytes& bytes) override { return real_->hash(bytes); }
   Bytes combine(std::span<const SecretShare> shares) override { return real_->combine(shares); }
-  Bytes seal(const Bytes& key, const Bytes& plain, const Bytes& context) override { return real_->seal(key, plain, context); }
-  std::optional<Bytes> unseal(const Bytes& key, const Bytes& sealed, const Bytes& context) override { return real_->unseal(key, sealed, context); }
+  Bytes seal(const Bytes& key, const Bytes& plain, const Bytes& context) override {
+    return real_->seal(key, plain, context);
+  }
+  std::optional<Bytes> unseal(const Bytes& key, const Bytes& sealed,
+                              const Bytes& context) override {
+    return real_->unseal(key, sealed, context);
+  }
   Bytes sign(const Bytes& message) override { return real_->sign(message); }
-  bool is_signed(const Bytes& message, const Bytes& signature, const std::string& key) override { return real_->is_signed(message, signature, key); }
-  void add(Bytes& total, const Bytes& vector, std::int64_t elements) override { real_->add(total, vector, elements); }
+  bool is_signed(const Bytes& message, const Bytes& signature, const std::string& key) override {
+    return real_->is_signed(message, signature, key);
+  }
+  void add(Bytes& total, const Bytes& vector, std::int64_t elements) override {
+    real_->add(total, vector, elements);
+  }
 
  private:
   template <class T, class Make>
@@ -87,7 +100,8 @@ struct Wire {
 };
 
 // A round of six members, of which the last drops out after its shares; member i has values[i].
-Wire wire_of(const SessionContext& context, std::vector<std::unique_ptr<Taped>>& primitives, const std::vector<std::vector<std::int64_t>>& values) {
+Wire wire_of(const SessionContext& context, std::vector<std::unique_ptr<Taped>>& primitives,
+             const std::vector<std::vector<std::int64_t>>& values) {
   const auto relay_primitives = real_primitives(context.session.bits);
   const std::int64_t size = context.session.items[0].size;
   RelayRound relay(context, *relay_primitives, 0, size);
@@ -96,7 +110,8 @@ Wire wire_of(const SessionContext& context, std::vector<std::unique_ptr<Taped>>&
   std::vector<std::size_t> seen(values.size());
   Wire wire;
   for (std::size_t i = 0; i < values.size(); ++i) {
-    members.push_back(std::make_unique<MemberRound>(context, static_cast<std::int64_t>(i), *primitives[i], journals[i], 0, size));
+    members.push_back(std::make_unique<MemberRound>(context, static_cast<std::int64_t>(i),
+                                                    *primitives[i], journals[i], 0, size));
     wire.messages.push_back(members[i]->keys());
     relay.receive(static_cast<std::int64_t>(i), wire.messages.back());
   }
@@ -106,7 +121,8 @@ Wire wire_of(const SessionContext& context, std::vector<std::unique_ptr<Taped>>&
       const auto member = static_cast<std::int64_t>(i);
       while (seen[i] < relay.messages_for(member) && !(i == 5 && seen[i] == 1)) {
         wire.messages.push_back(relay.message_for(member, seen[i]++));
-        const auto answer = members[i]->receive(wire.messages.back(), [&] { return elements(values[i], context.session.bits); });
+        const auto answer = members[i]->receive(
+            wire.messages.back(), [&] { return elements(values[i], context.session.bits); });
         if (!answer) continue;
         wire.messages.push_back(*answer);
         relay.receive(member, *answer);
@@ -128,13 +144,15 @@ TEST(Transcript, TwoHonestValuesMovedAgainstEachOtherWithTheirMaskGiveTheSameByt
     for (const std::int64_t a : {std::int64_t{1}, std::int64_t{-12345}}) {
       std::vector<Bytes> seeds;
       for (int i = 0; i < 6; ++i) seeds.push_back(signing_seed());
-      const SessionContext context = sotto::context_of(testing::made_up_session(6, 2, 5, 4, bits, seeds));
+      const SessionContext context =
+          sotto::context_of(testing::made_up_session(6, 2, 5, 4, bits, seeds));
       std::vector<Tape> tapes(6);
       std::vector<std::vector<std::int64_t>> values;
       for (std::int64_t i = 0; i < 6; ++i) values.push_back({i, -7 * i, 1000 + i, 1 - i});
       const auto primitives = [&](bool plays) {
         std::vector<std::unique_ptr<Taped>> taped;
-        for (std::size_t i = 0; i < 6; ++i) taped.push_back(std::make_unique<Taped>(bits, seeds[i], tapes[i], plays));
+        for (std::size_t i = 0; i < 6; ++i)
+          taped.push_back(std::make_unique<Taped>(bits, seeds[i], tapes[i], plays));
         return taped;
       };
       auto first = primitives(false);
@@ -171,18 +189,24 @@ TEST(Transcript, AtExactlyTSurvivorsTheResidualHasTheVarianceThatTheSessionState
   session.items[0].sigma = sigma;
   const SessionContext context = sotto::context_of(session);
   ASSERT_EQ(context.session.honest, 3);
-  const RoundedNoise noise(NoiseKind::gaussian, sigma / std::sqrt(static_cast<double>(context.session.honest)), context.session.items[0].grid);
+  const RoundedNoise noise(NoiseKind::gaussian,
+                           sigma / std::sqrt(static_cast<double>(context.session.honest)),
+                           context.session.items[0].grid);
   std::vector<std::vector<std::int64_t>> values(6, std::vector<std::int64_t>(size));
   for (std::int64_t i = 0; i < 6; ++i) {
-    for (std::int64_t& x : values[static_cast<std::size_t>(i)]) x = static_cast<std::int64_t>(noise.add(static_cast<double>(10 * i)));
+    for (std::int64_t& x : values[static_cast<std::size_t>(i)])
+      x = static_cast<std::int64_t>(noise.add(static_cast<double>(10 * i)));
   }
   std::vector<Tape> tapes(6);
   std::vector<std::unique_ptr<Taped>> primitives;
-  for (std::size_t i = 0; i < 6; ++i) primitives.push_back(std::make_unique<Taped>(64, seeds[i], tapes[i], false));
+  for (std::size_t i = 0; i < 6; ++i)
+    primitives.push_back(std::make_unique<Taped>(64, seeds[i], tapes[i], false));
   const std::vector<std::int64_t> total = centred(wire_of(context, primitives, values).total, 64);
   ASSERT_EQ(total.size(), static_cast<std::size_t>(size));
   std::vector<double> residual;
-  for (std::size_t j = 0; j < total.size(); ++j) residual.push_back(static_cast<double>(total[j] - values[0][j] - values[1][j] - (20 + 30 + 40)));
+  for (std::size_t j = 0; j < total.size(); ++j)
+    residual.push_back(
+        static_cast<double>(total[j] - values[0][j] - values[1][j] - (20 + 30 + 40)));
   double mean = 0;
   double squares = 0;
   for (const double x : residual) mean += x / static_cast<double>(size);
@@ -194,7 +218,8 @@ TEST(Transcript, AtExactlyTSurvivorsTheResidualHasTheVarianceThatTheSessionState
   double distance = 0;
   for (std::size_t j = 0; j < residual.size(); ++j) {
     const double below = std::erfc(-(residual[j]) / std::sqrt(2 * expected)) / 2;
-    distance = std::max(distance, std::abs(below - (static_cast<double>(j) + 0.5) / static_cast<double>(size)));
+    distance = std::max(
+        distance, std::abs(below - (static_cast<double>(j) + 0.5) / static_cast<double>(size)));
   }
   EXPECT_LT(distance, 2.8 / std::sqrt(static_cast<double>(size)));
 }

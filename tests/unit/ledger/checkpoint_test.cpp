@@ -13,8 +13,8 @@
 #include <fstream>
 #include <thread>
 
-#include "places.hpp"
 #include "ledger/api/request.hpp"
+#include "places.hpp"
 #include "sotto/random/uniform.hpp"
 
 namespace sotto {
@@ -30,13 +30,17 @@ std::string error_of(const std::function<void()>& f) {
   }
   return "";
 }
-bool mentions(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool mentions(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
 
 std::string bytes_of(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
 }
-void put(const fs::path& path, const std::string& bytes) { std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes; }
+void put(const fs::path& path, const std::string& bytes) {
+  std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
+}
 
 class Checkpoints : public AnyLedger {
  protected:
@@ -45,7 +49,8 @@ class Checkpoints : public AnyLedger {
     if (IsSkipped()) return;
     std::string name = (fs::temp_directory_path() / "sotto-checkpoints-XXXXXX").string();
     folder = mkdtemp(name.data());
-    Ledger ledger = create_ledger(place(), {"people", "person", Relation::add_remove, ApproximateBudget{10, 0}});
+    Ledger ledger = create_ledger(
+        place(), {"people", "person", Relation::add_remove, ApproximateBudget{10, 0}});
     ledger.charge("a", "", pure(1));
     ledger.charge("b", "", pure(1));
   }
@@ -60,7 +65,8 @@ class Checkpoints : public AnyLedger {
   void come_to(Ledger& ledger, const std::string& request, int last) const {
     CheckpointFile checkpoints(ledger, folder, request);
     ledger.begin(request, checkpoints.prepare("text 0 of " + request));
-    for (int i = 1; i <= last; ++i) checkpoints.write("text " + std::to_string(i) + " of " + request);
+    for (int i = 1; i <= last; ++i)
+      checkpoints.write("text " + std::to_string(i) + " of " + request);
   }
   [[nodiscard]] std::string obstacle(const std::string& request = "a") {
     return CheckpointFile::obstacle(open_ledger(place()), folder, request).value_or("");
@@ -166,10 +172,13 @@ TEST_P(Checkpoints, AMarkCannotBeForgedMovedOrRemoved) {
   const std::string text = ledger.export_text();
   int round = 0;
   for (const std::string& change :
-       {std::string("DELETE FROM entry WHERE number=5"), "UPDATE entry SET content='" + seal + "' WHERE number=5",
-        std::string("UPDATE entry SET kind='checkpoint/9' WHERE number=5"), std::string("UPDATE entry SET request='b' WHERE number=5"),
+       {std::string("DELETE FROM entry WHERE number=5"),
+        "UPDATE entry SET content='" + seal + "' WHERE number=5",
+        std::string("UPDATE entry SET kind='checkpoint/9' WHERE number=5"),
+        std::string("UPDATE entry SET request='b' WHERE number=5"),
         std::string("UPDATE entry SET kind='checkpoint/7', content='" + seal + "' WHERE number=6"),
-        std::string("DELETE FROM entry WHERE number=5; UPDATE entry SET number=5 WHERE number=6")}) {
+        std::string(
+            "DELETE FROM entry WHERE number=5; UPDATE entry SET number=5 WHERE number=6")}) {
     const std::string name = "forged" + std::to_string(++round);
     (void)import_ledger(place(name), text);
     places().tamper(name, change);
@@ -187,7 +196,8 @@ TEST_P(Checkpoints, AnUnmarkedCheckpointCannotBeDecrypted) {
     CheckpointFile stopped(ledger, folder, "a");
     (void)stopped.read();
     ledger.mark_checkpoint("a", {2, "0 0"});  // so that its own mark is refused
-    EXPECT_TRUE(mentions(error_of([&] { stopped.write("text 2 of a"); }), "another process resumed from the same checkpoint"));
+    EXPECT_TRUE(mentions(error_of([&] { stopped.write("text 2 of a"); }),
+                         "another process resumed from the same checkpoint"));
     return bytes_of(file("a", 2));
   }();
   EXPECT_FALSE(left.empty());
@@ -199,7 +209,8 @@ TEST_P(Checkpoints, AnUnmarkedCheckpointCannotBeDecrypted) {
   ASSERT_EQ(salt.size(), 64U);
   EXPECT_EQ(bytes.find(salt), std::string::npos);
   std::string raw;
-  for (std::size_t i = 0; i < salt.size(); i += 2) raw += static_cast<char>(std::stoi(salt.substr(i, 2), nullptr, 16));
+  for (std::size_t i = 0; i < salt.size(); i += 2)
+    raw += static_cast<char>(std::stoi(salt.substr(i, 2), nullptr, 16));
   EXPECT_EQ(bytes.find(raw), std::string::npos);
   // Two salts give different bytes for one text, key and number.
   const std::string first = [&] {
@@ -214,7 +225,8 @@ TEST_P(Checkpoints, AnUnmarkedCheckpointCannotBeDecrypted) {
 TEST_P(Checkpoints, OfTwoProcessesThatResumeFromOneCheckpointOneStops) {
   Ledger one = open_ledger(place());
   come_to(one, "a", 1);
-  const fs::path elsewhere = folder / "elsewhere";  // another machine's folder, which has no lock in common
+  const fs::path elsewhere =
+      folder / "elsewhere";  // another machine's folder, which has no lock in common
   fs::create_directory(elsewhere);
   fs::copy(file("a", 1), elsewhere);
   Ledger two = open_ledger(place());
@@ -224,7 +236,8 @@ TEST_P(Checkpoints, OfTwoProcessesThatResumeFromOneCheckpointOneStops) {
   first.write("one way");
   EXPECT_TRUE(mentions(error_of([&] { second.write("another way"); }), "another process resumed"));
   EXPECT_EQ(CheckpointFile(two, elsewhere / "", "b").read(), std::nullopt);
-  EXPECT_TRUE(mentions(error_of([&] { CheckpointFile(two, folder, "a"); }), "another process runs request"));
+  EXPECT_TRUE(mentions(error_of([&] { CheckpointFile(two, folder, "a"); }),
+                       "another process runs request"));
 }
 
 TEST_P(Checkpoints, TheLockEndsWithItsHolder) {
@@ -252,7 +265,8 @@ TEST_P(Checkpoints, AnotherKeyOfTheLedgerCannotDecrypt) {
   Ledger ledger = open_ledger(place());
   come_to(ledger, "a", 1);
   const Ledger stranger = Ledger::open(place(), {.key = (folder / "none.key").string()});
-  EXPECT_TRUE(mentions(CheckpointFile::obstacle(stranger, folder, "a").value_or(""), "there is no key"));
+  EXPECT_TRUE(
+      mentions(CheckpointFile::obstacle(stranger, folder, "a").value_or(""), "there is no key"));
 }
 
 TEST_P(Checkpoints, ARequestThatCannotResumeIsClosedWithTheReason) {
@@ -267,13 +281,18 @@ TEST_P(Checkpoints, ARequestThatCannotResumeIsClosedWithTheReason) {
     if (!checkpoint) throw std::runtime_error("stopped");
     return *checkpoint;
   };
-  work.obstacle = [&](const std::string& request) { return CheckpointFile::obstacle(ledger, folder, request); };
+  work.obstacle = [&](const std::string& request) {
+    return CheckpointFile::obstacle(ledger, folder, request);
+  };
   const Ledger::ChargeRequest order{.request = "b", .content = "", .event = pure(1)};
-  EXPECT_TRUE(mentions(error_of([&] { run_request(ledger, order, work); }), "the same request resumes from the last checkpoint"));
+  EXPECT_TRUE(mentions(error_of([&] { run_request(ledger, order, work); }),
+                       "the same request resumes from the last checkpoint"));
   const std::string right = bytes_of(file("b", 0));
   put(file("b", 0), "other");
   const std::string words = error_of([&] { run_request(ledger, order, work); });
-  EXPECT_TRUE(mentions(words, "is not the one that the ledger marks") && mentions(words, "It stays charged and is not run again")) << words;
+  EXPECT_TRUE(mentions(words, "is not the one that the ledger marks") &&
+              mentions(words, "It stays charged and is not run again"))
+      << words;
   EXPECT_EQ(drawn, 1);
   put(file("b", 0), right);
   EXPECT_EQ(run_request(ledger, order, work).answer, "start");
@@ -304,9 +323,13 @@ TEST_P(Checkpoints, AKilledProcessResumesFromItsLastAcknowledgedCheckpoint) {
     ASSERT_EQ(::read(ends[0], &at, sizeof at), static_cast<ssize_t>(sizeof at));
     EXPECT_GE(at, acknowledged);
     const auto start = std::chrono::steady_clock::now();
-    for (auto marks = uniform_below(3); marks > 0; --marks) ASSERT_EQ(::read(ends[0], &at, sizeof at), static_cast<ssize_t>(sizeof at));
-    const auto took = std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - start).count();
-    std::this_thread::sleep_for(std::chrono::microseconds(uniform_below(static_cast<std::uint64_t>(std::clamp<long>(took, 5'000, 100'000)))));
+    for (auto marks = uniform_below(3); marks > 0; --marks)
+      ASSERT_EQ(::read(ends[0], &at, sizeof at), static_cast<ssize_t>(sizeof at));
+    const auto took = std::chrono::duration_cast<std::chrono::microseconds>(
+                          std::chrono::steady_clock::now() - start)
+                          .count();
+    std::this_thread::sleep_for(std::chrono::microseconds(
+        uniform_below(static_cast<std::uint64_t>(std::clamp<long>(took, 5'000, 100'000)))));
     kill(child, SIGKILL);
     waitpid(child, nullptr, 0);
     do {
@@ -315,7 +338,8 @@ TEST_P(Checkpoints, AKilledProcessResumesFromItsLastAcknowledgedCheckpoint) {
     close(ends[0]);
     ASSERT_EQ(obstacle(), "");
     const int now = std::stoi(read());
-    EXPECT_TRUE(now == acknowledged || now == acknowledged + 1) << now << " behind " << acknowledged;
+    EXPECT_TRUE(now == acknowledged || now == acknowledged + 1)
+        << now << " behind " << acknowledged;
     acknowledged = now;
   }
   EXPECT_GT(acknowledged, 0);
@@ -323,12 +347,18 @@ TEST_P(Checkpoints, AKilledProcessResumesFromItsLastAcknowledgedCheckpoint) {
 }
 
 TEST(CheckpointDatabase, ADatabaseWithoutCheckpointsIsRefusedBeforeTheCharge) {
-  if (!PostgresServer::installed()) GTEST_SKIP() << "no PostgreSQL server is installed (Debian: postgresql)";
+  if (!PostgresServer::installed())
+    GTEST_SKIP() << "no PostgreSQL server is installed (Debian: postgresql)";
   Places places(Kind::database);
-  const Ledger ledger = create_ledger(places.place(), {"people", "person", Relation::add_remove, ApproximateBudget{10, 0}});
+  const Ledger ledger = create_ledger(
+      places.place(), {"people", "person", Relation::add_remove, ApproximateBudget{10, 0}});
   EXPECT_NO_THROW(CheckpointFile::require_folder(ledger, fs::temp_directory_path()));
-  places.execute("budget", "CREATE OR REPLACE FUNCTION add(before text, rows json, answer text) RETURNS void LANGUAGE plpgsql AS $$ BEGIN END $$");
-  EXPECT_TRUE(mentions(error_of([&] { CheckpointFile::require_folder(ledger, fs::temp_directory_path()); }), "export"));
+  places.execute("budget",
+                 "CREATE OR REPLACE FUNCTION add(before text, rows json, answer text) RETURNS void "
+                 "LANGUAGE plpgsql AS $$ BEGIN END $$");
+  EXPECT_TRUE(
+      mentions(error_of([&] { CheckpointFile::require_folder(ledger, fs::temp_directory_path()); }),
+               "export"));
 }
 
 }  // namespace

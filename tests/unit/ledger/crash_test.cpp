@@ -45,16 +45,20 @@ void kill_rounds(const std::string& path, int rounds) {
     close(ends[1]);
     char letter = 0;
     ASSERT_EQ(read(ends[0], &letter, 1), 1);  // it is at work
-    std::this_thread::sleep_for(std::chrono::microseconds(uniform_below(static_cast<std::uint64_t>(4 * usual.count()))));
+    std::this_thread::sleep_for(
+        std::chrono::microseconds(uniform_below(static_cast<std::uint64_t>(4 * usual.count()))));
     kill(child, SIGKILL);
     waitpid(child, nullptr, 0);
-    while (read(ends[0], &letter, 1) == 1) ++(letter == 'c' ? acknowledged : letter == 'b' ? begun : answered);
+    while (read(ends[0], &letter, 1) == 1)
+      ++(letter == 'c' ? acknowledged : letter == 'b' ? begun : answered);
     close(ends[0]);
 
     Ledger ledger = open_ledger(path);
     const auto start = std::chrono::steady_clock::now();
-    ledger.charge("after round " + std::to_string(round), "", pure(1));  // a server may still be at the last commit of the dead
-    usual = std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - start);
+    ledger.charge("after round " + std::to_string(round), "",
+                  pure(1));  // a server may still be at the last commit of the dead
+    usual = std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() -
+                                                                  start);
     ++acknowledged;
     const std::vector<Entry> entries = ledger.entries();
     ASSERT_GE(entries.size(), acknowledged);  // nothing that was acknowledged is lost
@@ -62,12 +66,16 @@ void kill_rounds(const std::string& path, int rounds) {
     acknowledged = entries.size();  // a charge that was written but not yet acknowledged stays
     std::size_t answers = 0;
     const std::string text = ledger.export_text();
-    for (auto at = text.find("answer of"); at != std::string::npos; at = text.find("answer of", at + 1)) ++answers;
+    for (auto at = text.find("answer of"); at != std::string::npos;
+         at = text.find("answer of", at + 1))
+      ++answers;
     ASSERT_GE(answers, answered);
     answered = answers;
     // Every acknowledged mark is there, so a begun request is never run again.
     std::size_t marked = 0;
-    for (auto at = text.find("\"kind\":\"begun\""); at != std::string::npos; at = text.find("\"kind\":\"begun\"", at + 1)) ++marked;
+    for (auto at = text.find("\"kind\":\"begun\""); at != std::string::npos;
+         at = text.find("\"kind\":\"begun\"", at + 1))
+      ++marked;
     ASSERT_GE(marked, begun);
     begun = marked;
     const Finding finding = ledger.verify();
@@ -84,8 +92,12 @@ class SlowCrash : public AnyLedger {};
 INSTANTIATE_TEST_SUITE_P(In, Crash, ::testing::Values(Kind::file, Kind::database), kind_name);
 INSTANTIATE_TEST_SUITE_P(In, SlowCrash, ::testing::Values(Kind::file, Kind::database), kind_name);
 
-TEST_P(Crash, AKilledProcessLosesNothingThatWasAcknowledged) { kill_rounds(place(), GetParam() == Kind::file ? 40 : 15); }
-TEST_P(SlowCrash, AKilledProcessLosesNothingThatWasAcknowledgedIn500Rounds) { kill_rounds(place(), 500); }
+TEST_P(Crash, AKilledProcessLosesNothingThatWasAcknowledged) {
+  kill_rounds(place(), GetParam() == Kind::file ? 40 : 15);
+}
+TEST_P(SlowCrash, AKilledProcessLosesNothingThatWasAcknowledgedIn500Rounds) {
+  kill_rounds(place(), 500);
+}
 
 }  // namespace
 }  // namespace sotto

@@ -20,7 +20,9 @@ namespace {
 class LedgerFile : public ::testing::Test {
  protected:
   std::filesystem::path path(const char* name = "budget.sotto") { return places_.place(name); }
-  Ledger fresh(const Budget& budget = ZcdpBudget{0.5, 1e-6}) { return Ledger::create(path(), {"people", "person", Relation::add_remove, budget}); }
+  Ledger fresh(const Budget& budget = ZcdpBudget{0.5, 1e-6}) {
+    return Ledger::create(path(), {"people", "person", Relation::add_remove, budget});
+  }
 
  private:
   Places places_{Kind::file};
@@ -35,7 +37,8 @@ std::string error_in_child(const std::function<void()>& before, const std::files
     std::string text;
     try {
       before();
-      Ledger::open(path, {.patience = std::chrono::milliseconds(100)}).charge("second", "", pure(1));
+      Ledger::open(path, {.patience = std::chrono::milliseconds(100)})
+          .charge("second", "", pure(1));
     } catch (const std::exception& e) {
       text = e.what();
     }
@@ -51,7 +54,9 @@ std::string error_in_child(const std::function<void()>& before, const std::files
   return text;
 }
 
-bool mentions(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
+bool mentions(const std::string& text, const char* part) {
+  return text.find(part) != std::string::npos;
+}
 
 // The file cannot grow by another page: the charge fails, and the ledger is unchanged.
 TEST_F(LedgerFile, AFullDiskChargesNothing) {
@@ -65,7 +70,8 @@ TEST_F(LedgerFile, AFullDiskChargesNothing) {
     };
   };
   const auto size = std::filesystem::file_size(path());
-  for (const rlim_t bytes : {rlim_t{0}, rlim_t{512}, rlim_t{5000}, rlim_t{size / 2}}) {  // the journal or the file meets it
+  for (const rlim_t bytes : {rlim_t{0}, rlim_t{512}, rlim_t{5000},
+                             rlim_t{size / 2}}) {  // the journal or the file meets it
     EXPECT_NE(error_in_child(no_room(bytes), path()), "") << bytes;
     EXPECT_EQ(Ledger::open(path()).entries().size(), 1U);
     EXPECT_TRUE(Ledger::open(path()).verify().sound);
@@ -78,7 +84,9 @@ TEST_F(LedgerFile, AReadOnlyFileIsReadAndNotCharged) {
   std::filesystem::permissions(path(), std::filesystem::perms(0444));
   std::filesystem::permissions(path().parent_path(), std::filesystem::perms(0555));
   ASSERT_TRUE(geteuid() != 0 || chown(default_key(path()).c_str(), 65534, 65534) == 0);
-  const std::string error_text = error_in_child([] { ASSERT_TRUE(geteuid() != 0 || setuid(65534) == 0); }, path());  // root may write everything
+  const std::string error_text =
+      error_in_child([] { ASSERT_TRUE(geteuid() != 0 || setuid(65534) == 0); },
+                     path());  // root may write everything
   EXPECT_TRUE(mentions(error_text, "cannot be written; nothing was charged")) << error_text;
   EXPECT_EQ(Ledger::open(path()).entries().size(), 1U);
   std::filesystem::permissions(path().parent_path(), std::filesystem::perms(0755));
@@ -99,18 +107,21 @@ TEST_F(LedgerFile, AReadOnlyLedgerIsNeverWritten) {
   Ledger reader = Ledger::open(path(), {.read_only = true});
   EXPECT_EQ(reader.entries().size(), 1U);
   EXPECT_TRUE(reader.verify().sound);
-  EXPECT_EQ(reader.states({"second", "first"}), (std::vector{RequestState::unknown, RequestState::charged}));
+  EXPECT_EQ(reader.states({"second", "first"}),
+            (std::vector{RequestState::unknown, RequestState::charged}));
   std::filesystem::rename(path("elsewhere"), key);
-  for (const auto& write : std::vector<std::function<void()>>{[&] { reader.charge("second", "", pure(1)); }, [&] { reader.begin("first"); },
-                                                              [&] { reader.keep_answer("first", "x"); },
-                                                              [&] {
-                                                                reader.mark_checkpoint("first", {1, "seal"});
-                                                              }}) {
+  for (const auto& write : std::vector<std::function<void()>>{
+           [&] { reader.charge("second", "", pure(1)); }, [&] { reader.begin("first"); },
+           [&] { reader.keep_answer("first", "x"); },
+           [&] {
+             reader.mark_checkpoint("first", {1, "seal"});
+           }}) {
     try {
       write();
       ADD_FAILURE() << "it was written";
     } catch (const LedgerError& error) {
-      EXPECT_TRUE(mentions(error.what(), "opened for reading only; nothing was charged")) << error.what();
+      EXPECT_TRUE(mentions(error.what(), "opened for reading only; nothing was charged"))
+          << error.what();
     }
   }
   EXPECT_EQ(bytes(), before);
@@ -127,7 +138,8 @@ TEST_F(LedgerFile, AReaderDoesNotUndoAnUnfinishedCharge) {
     sqlite3* database = nullptr;
     const bool done = sqlite3_open(path().c_str(), &database) == SQLITE_OK &&
                       sqlite3_exec(database,
-                                   "PRAGMA cache_size=2; BEGIN IMMEDIATE; WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i+1 FROM n WHERE i<500) "
+                                   "PRAGMA cache_size=2; BEGIN IMMEDIATE; WITH RECURSIVE n(i) AS "
+                                   "(VALUES(1) UNION ALL SELECT i+1 FROM n WHERE i<500) "
                                    "INSERT INTO answer SELECT i, hex(zeroblob(2000)) FROM n",
                                    nullptr, nullptr, nullptr) == SQLITE_OK;
     _exit(done ? 0 : 1);
@@ -156,7 +168,9 @@ TEST_F(LedgerFile, ALockedFileIsWaitedForAndThenRefused) {
   ASSERT_EQ(sqlite3_exec(other, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr), SQLITE_OK);
   const auto start = std::chrono::steady_clock::now();
   const std::string error_text = error_in_child([] {}, path());
-  EXPECT_TRUE(mentions(error_text, "locked by another process") && mentions(error_text, "nothing was charged")) << error_text;
+  EXPECT_TRUE(mentions(error_text, "locked by another process") &&
+              mentions(error_text, "nothing was charged"))
+      << error_text;
   EXPECT_GE(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(90));
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10));
   ASSERT_EQ(sqlite3_exec(other, "ROLLBACK", nullptr, nullptr, nullptr), SQLITE_OK);
@@ -212,7 +226,9 @@ TEST_F(LedgerFile, OfSeveralCreatorsOneSucceeds) {
 }
 
 TEST_F(LedgerFile, HasNoRoles) {
-  EXPECT_THROW(Ledger::create(path(), {"people", "person", Relation::add_remove, ZcdpBudget{1, 0}}, {.writer = "curator"}), InvalidValue);
+  EXPECT_THROW(Ledger::create(path(), {"people", "person", Relation::add_remove, ZcdpBudget{1, 0}},
+                              {.writer = "curator"}),
+               InvalidValue);
   EXPECT_FALSE(std::filesystem::exists(path()));
 }
 
@@ -252,11 +268,13 @@ TEST_F(LedgerFile, ForeignAndBrokenFilesAreNotChanged) {
 // count.
 TEST(SlowLedgerFile, AMillionTinyChargesAddUp) {
   Places places(Kind::file);
-  Ledger ledger = Ledger::create(places.place(), {"people", "person", Relation::add_remove, ApproximateBudget{1, 0}});
+  Ledger ledger = Ledger::create(
+      places.place(), {"people", "person", Relation::add_remove, ApproximateBudget{1, 0}});
   ledger.charge("most", "", pure(1 - 0x1p-34));
   for (int batch = 0; batch < 1000; ++batch) {
     std::vector<Ledger::ChargeRequest> orders;
-    for (int i = 0; i < 1000; ++i) orders.push_back({"tiny " + std::to_string(batch * 1000 + i), "", pure(0x1p-54)});
+    for (int i = 0; i < 1000; ++i)
+      orders.push_back({"tiny " + std::to_string(batch * 1000 + i), "", pure(0x1p-54)});
     ledger.charge(orders);
   }
   EXPECT_GE(ledger.filter().spent().amount, 1 - 0x1p-34 + 1e6 * 0x1p-54);

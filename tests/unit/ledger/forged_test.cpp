@@ -20,7 +20,8 @@
 namespace sotto {
 namespace {
 
-const Terms terms{"people", "person", Relation::add_remove, ApproximateBudget{10, 1e-6}, "integer", "/data/people.csv"};
+const Terms terms{"people",  "person",          Relation::add_remove, ApproximateBudget{10, 1e-6},
+                  "integer", "/data/people.csv"};
 
 std::string error_of(const std::function<void()>& f) {
   try {
@@ -31,7 +32,9 @@ std::string error_of(const std::function<void()>& f) {
   return "";
 }
 
-bool mentions(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
+bool mentions(const std::string& text, const char* part) {
+  return text.find(part) != std::string::npos;
+}
 
 std::string bytes_of(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
@@ -58,11 +61,15 @@ INSTANTIATE_TEST_SUITE_P(In, Forged, ::testing::Values(Kind::file, Kind::databas
 
 TEST_P(Forged, TheNextChargeDetectsAnEditedTotal) {
   int round = 0;
-  for (const char* change : {"UPDATE entry SET amount='0x0p+0 0x0p+0 0x0p+0' WHERE number=6", "UPDATE entry SET cost='5' WHERE number=6",
-                             "UPDATE entry SET amount='0x0p+0 0x0p+0 0x0p+0' WHERE number=5", "UPDATE entry SET delta='0x0p+0 0x0p+0 0x0p+0'",
-                             "UPDATE entry SET hash='0' WHERE number=6", "UPDATE entry SET signature='' WHERE number=6",
-                             "UPDATE entry SET signer='' WHERE number=6", "DELETE FROM entry WHERE number=5", "UPDATE founding SET keys='00'",
-                             "UPDATE founding SET budget='approx(1000, 1e-06)'", "UPDATE founding SET source='/data/other.csv'"}) {
+  for (const char* change :
+       {"UPDATE entry SET amount='0x0p+0 0x0p+0 0x0p+0' WHERE number=6",
+        "UPDATE entry SET cost='5' WHERE number=6",
+        "UPDATE entry SET amount='0x0p+0 0x0p+0 0x0p+0' WHERE number=5",
+        "UPDATE entry SET delta='0x0p+0 0x0p+0 0x0p+0'", "UPDATE entry SET hash='0' WHERE number=6",
+        "UPDATE entry SET signature='' WHERE number=6", "UPDATE entry SET signer='' WHERE number=6",
+        "DELETE FROM entry WHERE number=5", "UPDATE founding SET keys='00'",
+        "UPDATE founding SET budget='approx(1000, 1e-06)'",
+        "UPDATE founding SET source='/data/other.csv'"}) {
     const std::string name = "people" + std::to_string(++round);
     Ledger ledger = create_ledger(place(name), terms);
     fill(ledger);
@@ -77,7 +84,12 @@ TEST_P(Forged, TheNextChargeDetectsAnUnsignedRecord) {
   Ledger ledger = create_ledger(place(), terms);
   fill(ledger);
   const Head head = ledger.head();
-  ledger_detail::Record last{.number = 7, .kind = "charge", .time = "now", .who = "me", .request = "forged", .plan = "epsilon(0)"};
+  ledger_detail::Record last{.number = 7,
+                             .kind = "charge",
+                             .time = "now",
+                             .who = "me",
+                             .request = "forged",
+                             .plan = "epsilon(0)"};
   last.cost = last.cost_delta = last.cost_slack = "0";
   const ledger_detail::Record before = last_record(place());
   last.amount = before.amount;
@@ -107,10 +119,12 @@ TEST_P(Forged, TheKeyDetectsASwappedFoundingEntry) {
     return text.substr(start, text.find('"', start) - start);
   };
   std::string change = "UPDATE founding SET id='" + field("id") + "'";
-  for (const char* name : {"created", "budget", "keys", "hash", "signature"}) change += std::string(", ") + name + "='" + field(name) + "'";
+  for (const char* name : {"created", "budget", "keys", "hash", "signature"})
+    change += std::string(", ") + name + "='" + field(name) + "'";
   places().tamper("budget", change);
   EXPECT_TRUE(is_sound(place()));  // by itself it is a ledger, the forger's
-  const std::string words = error_of([&] { Ledger::open(place(), {.key = key}).charge("a", "", pure(100)); });
+  const std::string words =
+      error_of([&] { Ledger::open(place(), {.key = key}).charge("a", "", pure(100)); });
   EXPECT_TRUE(mentions(words, "is not among the keys that the founding entry of")) << words;
   std::filesystem::remove(TestKeys::of("forger"));
 }
@@ -123,7 +137,8 @@ TEST_P(Forged, AnEditedAnswerIsNotReturned) {
   const Ledger again = open_ledger(place());
   EXPECT_TRUE(mentions(error_of([&] { (void)again.answer("a"); }), "was changed"));
   EXPECT_FALSE(again.verify(head).sound);
-  places().tamper("budget", "UPDATE entry SET content='" + digest("123456") + "' WHERE kind='answer'");
+  places().tamper("budget",
+                  "UPDATE entry SET content='" + digest("123456") + "' WHERE kind='answer'");
   EXPECT_TRUE(mentions(error_of([&] { (void)again.answer("a"); }), "was changed"));
   places().tamper("budget", "DELETE FROM answer");
   EXPECT_TRUE(mentions(error_of([&] { (void)again.answer("a"); }), "is absent"));
@@ -139,11 +154,14 @@ TEST_P(Forged, VerifyDetectsEveryEditedField) {
   fill(ledger);
   const std::string text = ledger.export_text();
   std::vector<std::string> changes;
-  for (const char* name : Ledger::Store::founding_names) changes.push_back(std::string("UPDATE founding SET ") + name + "=" + name + "||'0'");
+  for (const char* name : Ledger::Store::founding_names)
+    changes.push_back(std::string("UPDATE founding SET ") + name + "=" + name + "||'0'");
   for (const char* name : ledger_detail::record_names) {
     const std::string who = GetParam() == Kind::file ? "5" : "2";
-    changes.push_back(std::string("UPDATE entry SET ") + name + "=" + name + "||'0' WHERE number=" + who);
-    changes.push_back(std::string("UPDATE entry SET ") + name + "='' WHERE number=1 AND " + name + "<>''");
+    changes.push_back(std::string("UPDATE entry SET ") + name + "=" + name +
+                      "||'0' WHERE number=" + who);
+    changes.push_back(std::string("UPDATE entry SET ") + name + "='' WHERE number=1 AND " + name +
+                      "<>''");
   }
   changes.emplace_back("UPDATE entry SET number=8 WHERE number=6");
   changes.emplace_back("UPDATE answer SET request='b'");
@@ -154,9 +172,11 @@ TEST_P(Forged, VerifyDetectsEveryEditedField) {
   for (const std::string& change : changes) {
     const std::string name = "copy" + std::to_string(++round);
     (void)import_ledger(place(name), text);
-    if (error_of([&] { places().tamper(name, change); }) != "") continue;  // the database refuses it
+    if (error_of([&] { places().tamper(name, change); }) != "")
+      continue;  // the database refuses it
     const std::string now = error_of([&] { (void)Ledger::open(place(name)).export_text(); });
-    if (now.empty() && Ledger::open(place(name)).export_text() == text) continue;  // there was nothing to change
+    if (now.empty() && Ledger::open(place(name)).export_text() == text)
+      continue;  // there was nothing to change
     EXPECT_FALSE(is_sound(place(name))) << change;
   }
 }
@@ -173,11 +193,13 @@ TEST(ForgedText, EveryByteOfAnExportCounts) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     std::string changed = text;
     changed[i] = static_cast<char>(changed[i] ^ (1 << (dice() % 7)));
-    EXPECT_THROW((void)Ledger::import(places.place("copy"), changed), LedgerError) << i << " " << text.substr(i > 20 ? i - 20 : 0, 40);
+    EXPECT_THROW((void)Ledger::import(places.place("copy"), changed), LedgerError)
+        << i << " " << text.substr(i > 20 ? i - 20 : 0, 40);
     EXPECT_FALSE(std::filesystem::exists(places.place("copy"))) << i;
   }
-  for (const std::string& changed : {text + "\n", text + " ", text.substr(0, text.size() - 1), text.substr(0, text.rfind('\n', text.size() - 2) + 1),
-                                     text.substr(text.find('\n') + 1)}) {
+  for (const std::string& changed :
+       {text + "\n", text + " ", text.substr(0, text.size() - 1),
+        text.substr(0, text.rfind('\n', text.size() - 2) + 1), text.substr(text.find('\n') + 1)}) {
     // Without its last line the text is an older copy of the ledger, which only a head outside of
     // it detects.
     const bool is_older = changed == text.substr(0, text.rfind('\n', text.size() - 2) + 1);
@@ -218,7 +240,9 @@ void edit_bytes(int rounds, unsigned seed) {
   EXPECT_GT(detected, rounds / 20);
 }
 TEST(ForgedFile, EditedBytesAreDetectedOrUnused) { edit_bytes(400, 15); }
-TEST(SlowForgedFile, EditedBytesAreDetectedOrUnusedIn20000Rounds) { edit_bytes(20000, std::random_device()()); }
+TEST(SlowForgedFile, EditedBytesAreDetectedOrUnusedIn20000Rounds) {
+  edit_bytes(20000, std::random_device()());
+}
 
 // A trigger that drops every charge.
 TEST(ForgedFile, AnotherSchemaIsRefused) {
@@ -227,9 +251,12 @@ TEST(ForgedFile, AnotherSchemaIsRefused) {
   Ledger ledger = Ledger::create(path, terms);
   ledger.charge("a", "", pure(1));
   places.execute("budget.sotto",
-                 "DROP TRIGGER entry_DELETE; CREATE TRIGGER drops AFTER INSERT ON entry BEGIN DELETE FROM entry WHERE number=NEW.number; END");
-  EXPECT_TRUE(mentions(error_of([&] { ledger.charge("b", "", pure(1)); }), "not have the schema of a ledger"));  // also one that is open
-  EXPECT_TRUE(mentions(error_of([&] { (void)Ledger::open(path); }), "not have the schema of a ledger"));
+                 "DROP TRIGGER entry_DELETE; CREATE TRIGGER drops AFTER INSERT ON entry BEGIN "
+                 "DELETE FROM entry WHERE number=NEW.number; END");
+  EXPECT_TRUE(mentions(error_of([&] { ledger.charge("b", "", pure(1)); }),
+                       "not have the schema of a ledger"));  // also one that is open
+  EXPECT_TRUE(
+      mentions(error_of([&] { (void)Ledger::open(path); }), "not have the schema of a ledger"));
 }
 
 TEST(ForgedFile, OnlyItsOwnerMayReadIt) {
@@ -242,7 +269,8 @@ TEST(ForgedFile, OnlyItsOwnerMayReadIt) {
     ASSERT_EQ(stat(file.c_str(), &about), 0) << file;
     EXPECT_EQ(about.st_mode & 0777U, 0600U) << file;
   }
-  EXPECT_EQ(bytes_of(path).find(bytes_of(places.place("budget.key")).substr(25, 64)), std::string::npos);  // the key is not in the ledger
+  EXPECT_EQ(bytes_of(path).find(bytes_of(places.place("budget.key")).substr(25, 64)),
+            std::string::npos);  // the key is not in the ledger
 }
 
 // A damaged ledger is neither a wrong command (exit 2), nor a refused budget (3), nor a theorem's
@@ -251,21 +279,28 @@ TEST(ForgedFile, ADamagedLedgerExitsWith1) {
   Places places(Kind::file);
   int round = 0;
   for (const char* change :
-       {"UPDATE entry SET plan='nonsense(' WHERE number=1", "UPDATE entry SET cost='x' WHERE number=1",
-        "UPDATE entry SET amount='used 1' WHERE number=6", "UPDATE entry SET amount='' WHERE number=6",
-        "UPDATE entry SET plan='randomized_response(0.75)' WHERE number=1", "UPDATE founding SET budget='x'",
-        "UPDATE founding SET budget='approx(-1, 0)'", "UPDATE founding SET relation='x'", "DELETE FROM founding",
-        "INSERT INTO founding SELECT * FROM founding", "UPDATE entry SET number=-1 WHERE number=1", "UPDATE answer SET answer='{}'"}) {
+       {"UPDATE entry SET plan='nonsense(' WHERE number=1",
+        "UPDATE entry SET cost='x' WHERE number=1",
+        "UPDATE entry SET amount='used 1' WHERE number=6",
+        "UPDATE entry SET amount='' WHERE number=6",
+        "UPDATE entry SET plan='randomized_response(0.75)' WHERE number=1",
+        "UPDATE founding SET budget='x'", "UPDATE founding SET budget='approx(-1, 0)'",
+        "UPDATE founding SET relation='x'", "DELETE FROM founding",
+        "INSERT INTO founding SELECT * FROM founding", "UPDATE entry SET number=-1 WHERE number=1",
+        "UPDATE answer SET answer='{}'"}) {
     const std::string name = "damaged" + std::to_string(++round) + ".sotto";
     Ledger ledger = Ledger::create(places.place(name), terms);
     fill(ledger);
     places.tamper(name, change);
     int failures = 0;
-    for (const std::string command : {"show FILE", "verify FILE", "export FILE", "charge FILE 'laplace(10)' --request more"}) {
+    for (const std::string command :
+         {"show FILE", "verify FILE", "export FILE", "charge FILE 'laplace(10)' --request more"}) {
       std::string words = command;
       words.replace(words.find("FILE"), 4, places.place(name));
-      const int status = std::system((std::string(SOTTO_COMMAND_PATH) + " ledger " + words + " >/dev/null 2>&1").c_str());
-      EXPECT_TRUE(WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == 1) << change << ": " << command << ": " << WEXITSTATUS(status);
+      const int status = std::system(
+          (std::string(SOTTO_COMMAND_PATH) + " ledger " + words + " >/dev/null 2>&1").c_str());
+      EXPECT_TRUE(WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == 1)
+          << change << ": " << command << ": " << WEXITSTATUS(status);
       failures += WEXITSTATUS(status) == 1 ? 1 : 0;
     }
     EXPECT_GE(failures, 1) << change;  // verify at least
@@ -275,7 +310,8 @@ TEST(ForgedFile, ADamagedLedgerExitsWith1) {
 // --- What a writer of a database may write ---
 
 TEST(ForgedDatabase, AWriterAddsByOneFunctionWhichChecksTheChain) {
-  if (!PostgresServer::installed()) GTEST_SKIP() << "no PostgreSQL server is installed (Debian: postgresql)";
+  if (!PostgresServer::installed())
+    GTEST_SKIP() << "no PostgreSQL server is installed (Debian: postgresql)";
   PostgresServer server;
   server.sql("CREATE ROLE curator LOGIN; CREATE ROLE stranger LOGIN");
   const std::string owned = server.database("people");
@@ -284,15 +320,20 @@ TEST(ForgedDatabase, AWriterAddsByOneFunctionWhichChecksTheChain) {
   Ledger ledger = open_ledger(mine);
   fill(ledger);
   EXPECT_EQ(ledger.entries().front().who, "curator");
-  const auto as_curator = [&](const std::string& sql) { return error_of([&] { server.sql("SET SESSION AUTHORIZATION curator; " + sql, "people"); }); };
+  const auto as_curator = [&](const std::string& sql) {
+    return error_of([&] { server.sql("SET SESSION AUTHORIZATION curator; " + sql, "people"); });
+  };
   // Regression: this attack refilled the budget.
   const std::string zeros = "'0x0p+0 0x0p+0 0x0p+0'";
   const std::string refill = as_curator(
-      "INSERT INTO sotto_ledger.entry SELECT 7, kind, time, who, 'forged', content, title, plan, cost, cost_delta, cost_slack, "
+      "INSERT INTO sotto_ledger.entry SELECT 7, kind, time, who, 'forged', content, title, plan, "
+      "cost, cost_delta, cost_slack, "
       "measurements, " +
-      zeros + ", " + zeros + ", " + zeros + ", signer, hash, signature FROM sotto_ledger.entry WHERE number=6");
+      zeros + ", " + zeros + ", " + zeros +
+      ", signer, hash, signature FROM sotto_ledger.entry WHERE number=6");
   EXPECT_TRUE(mentions(refill, "permission denied")) << refill;
-  EXPECT_TRUE(mentions(as_curator("INSERT INTO sotto_ledger.answer VALUES ('b', '7')"), "permission denied"));
+  EXPECT_TRUE(mentions(as_curator("INSERT INTO sotto_ledger.answer VALUES ('b', '7')"),
+                       "permission denied"));
 
   // The function accepts only records that follow the last one, with right hashes and under the
   // caller's name.
@@ -300,11 +341,17 @@ TEST(ForgedDatabase, AWriterAddsByOneFunctionWhichChecksTheChain) {
     if (is_hashed) r.hash = ledger_detail::hash_of(before, r);
     std::string row = "{\"number\":" + std::to_string(r.number);
     const auto fields = ledger_detail::fields_of(r);
-    for (std::size_t i = 0; i < fields.size(); ++i) row += std::string(",\"") + ledger_detail::record_names[i] + "\":\"" + *fields[i] + "\"";
+    for (std::size_t i = 0; i < fields.size(); ++i)
+      row += std::string(",\"") + ledger_detail::record_names[i] + "\":\"" + *fields[i] + "\"";
     return as_curator("SELECT sotto_ledger.add('" + before + "', '[" + row + "}]', NULL)");
   };
   const Head head = ledger.head();
-  ledger_detail::Record next{.number = 7, .kind = "charge", .time = "now", .who = "curator", .request = "forged", .plan = "pure(0)"};
+  ledger_detail::Record next{.number = 7,
+                             .kind = "charge",
+                             .time = "now",
+                             .who = "curator",
+                             .request = "forged",
+                             .plan = "pure(0)"};
   next.cost = next.cost_delta = next.cost_slack = "0";
   const ledger_detail::Record last = last_record(owned);
   next.amount = last.amount;
@@ -321,27 +368,39 @@ TEST(ForgedDatabase, AWriterAddsByOneFunctionWhichChecksTheChain) {
   EXPECT_TRUE(mentions(add(with([](auto& r) { r.number = 9; }), head.hash), "that may follow"));
   EXPECT_TRUE(mentions(add(with([](auto& r) { r.number = 3; }), head.hash), "duplicate key"));
   EXPECT_TRUE(mentions(add(with([](auto& r) { r.number = -3; }), head.hash), "that may follow"));
-  EXPECT_TRUE(mentions(add(with([](auto& r) { r.who = "postgres"; }), head.hash), "that may follow"));
-  EXPECT_TRUE(mentions(add(with([](auto& r) { r.kind = "refund"; }), head.hash), "that may follow"));
-  EXPECT_TRUE(mentions(add(with([](auto& r) { r.hash = std::string(64, '0'); }), head.hash, false), "that may follow"));
-  EXPECT_TRUE(mentions(add(with([](auto& r) { r.signer = r.signature = ""; }), head.hash), "is signed"));
-  EXPECT_TRUE(mentions(add(with([](auto& r) { r.signer = SigningKey::generate().public_key(); }), head.hash), "by a key of the founding entry"));
+  EXPECT_TRUE(
+      mentions(add(with([](auto& r) { r.who = "postgres"; }), head.hash), "that may follow"));
+  EXPECT_TRUE(
+      mentions(add(with([](auto& r) { r.kind = "refund"; }), head.hash), "that may follow"));
+  EXPECT_TRUE(mentions(add(with([](auto& r) { r.hash = std::string(64, '0'); }), head.hash, false),
+                       "that may follow"));
+  EXPECT_TRUE(
+      mentions(add(with([](auto& r) { r.signer = r.signature = ""; }), head.hash), "is signed"));
+  EXPECT_TRUE(mentions(
+      add(with([](auto& r) { r.signer = SigningKey::generate().public_key(); }), head.hash),
+      "by a key of the founding entry"));
   EXPECT_TRUE(mentions(add(with([](auto& r) { r.request = "a"; }), head.hash), "duplicate key"));
-  EXPECT_TRUE(mentions(add(with([](auto& r) { r.kind = "begun"; }), head.hash), "what its request has come to"));
+  EXPECT_TRUE(mentions(add(with([](auto& r) { r.kind = "begun"; }), head.hash),
+                       "what its request has come to"));
   EXPECT_TRUE(mentions(add(with([](auto& r) {
                              r.kind = "answer";
                              r.request = "b";
                            }),
                            head.hash),
                        "comes with its mark"));
-  EXPECT_TRUE(mentions(as_curator("SELECT sotto_ledger.add('" + head.hash + "', '[]', 'an answer')"), "comes with its mark"));
-  const std::string stranger = error_of([&] { server.sql("SET SESSION AUTHORIZATION stranger; SELECT sotto_ledger.add('', '[]', NULL)", "people"); });
+  EXPECT_TRUE(
+      mentions(as_curator("SELECT sotto_ledger.add('" + head.hash + "', '[]', 'an answer')"),
+               "comes with its mark"));
+  const std::string stranger = error_of([&] {
+    server.sql("SET SESSION AUTHORIZATION stranger; SELECT sotto_ledger.add('', '[]', NULL)",
+               "people");
+  });
   EXPECT_TRUE(mentions(stranger, "permission denied")) << stranger;
   // The caller's temporary tables and functions change nothing.
-  EXPECT_TRUE(
-      mentions(as_curator("CREATE TEMP TABLE entry (number bigint, hash text); CREATE FUNCTION pg_temp.sha256(bytea) RETURNS bytea LANGUAGE sql AS "
-                          "'SELECT $1'; SELECT sotto_ledger.add('x', '[]', NULL)"),
-               "goes on from its last record"));
+  EXPECT_TRUE(mentions(as_curator("CREATE TEMP TABLE entry (number bigint, hash text); CREATE "
+                                  "FUNCTION pg_temp.sha256(bytea) RETURNS bytea LANGUAGE sql AS "
+                                  "'SELECT $1'; SELECT sotto_ledger.add('x', '[]', NULL)"),
+                       "goes on from its last record"));
   EXPECT_TRUE(Ledger::open(owned).verify(head).sound) << Ledger::open(owned).verify(head).words;
 
   // A record with a made-up signature passes the function, and the next charge detects it.
@@ -352,7 +411,8 @@ TEST(ForgedDatabase, AWriterAddsByOneFunctionWhichChecksTheChain) {
 
   // The owner of the tables drops it.
   const LedgerOptions with_key{.key = TestKeys::of(ledger.id())};
-  EXPECT_TRUE(mentions(error_of([&] { (void)Ledger::repair(mine, with_key, false); }), "lacks the right"));
+  EXPECT_TRUE(
+      mentions(error_of([&] { (void)Ledger::repair(mine, with_key, false); }), "lacks the right"));
   EXPECT_EQ(Ledger::repair(owned, with_key, false).records, 1);
   EXPECT_TRUE(Ledger::open(owned).verify(head).sound) << Ledger::open(owned).verify(head).words;
   open_ledger(mine).charge("d", "", pure(0.5));

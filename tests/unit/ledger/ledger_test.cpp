@@ -5,11 +5,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "accounting/api/approximate_gdp.hpp"
+#include "accounting/api/currencies.hpp"
 #include "ledger/chain/text.hpp"
 #include "places.hpp"
 #include "sotto/accounting/account.hpp"
-#include "accounting/api/approximate_gdp.hpp"
-#include "accounting/api/currencies.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/plan/text.hpp"
@@ -21,7 +21,8 @@ INSTANTIATE_TEST_SUITE_P(In, AnyLedger, ::testing::Values(Kind::file, Kind::data
 
 TEST_P(AnyLedger, ChargesAddUpAcrossOpenings) {
   (void)fresh();
-  for (int i = 0; i < 4; ++i) open_ledger(place()).charge("q" + std::to_string(i), "", gaussian(4));  // ρ = 1/32 each
+  for (int i = 0; i < 4; ++i)
+    open_ledger(place()).charge("q" + std::to_string(i), "", gaussian(4));  // ρ = 1/32 each
   const Ledger ledger = open_ledger(place());
   EXPECT_DOUBLE_EQ(ledger.filter().spent().amount, 0.125);
   EXPECT_EQ(ledger.entries().size(), 4U);
@@ -43,10 +44,13 @@ TEST_P(AnyLedger, OneBudgetCoversTenStudiesAndTwoTrainings) {
   EXPECT_LE(ledger.filter().claim(Delta(1e-6)).epsilon, 3);
   for (int i = 0; i < 10; ++i) {
     const double sigma = digest(std::to_string(i))[0] < '8' ? 18 : 22;
-    const Plan study = i % 3 == 0 ? gaussian(sigma) + gaussian(2 * sigma) + approx(0, 2e-9) : i % 3 == 1 ? 2 * gaussian(sigma) : laplace(3 * sigma);
+    const Plan study = i % 3 == 0   ? gaussian(sigma) + gaussian(2 * sigma) + approx(0, 2e-9)
+                       : i % 3 == 1 ? 2 * gaussian(sigma)
+                                    : laplace(3 * sigma);
     EXPECT_FALSE(ledger.charge("study " + std::to_string(i), "", study).repeated);
     if (i == 4 || i == 9) {
-      const Plan training = parse(sigma == 18 ? "2000 * poisson(0.0064, gaussian(1))" : "1500 * poisson(0.0064, gaussian(0.9))");
+      const Plan training = parse(sigma == 18 ? "2000 * poisson(0.0064, gaussian(1))"
+                                              : "1500 * poisson(0.0064, gaussian(0.9))");
       EXPECT_FALSE(ledger.charge("training " + std::to_string(i), "", training).repeated);
       EXPECT_TRUE(ledger.charge("training " + std::to_string(i), "", training).repeated);
     }
@@ -54,7 +58,8 @@ TEST_P(AnyLedger, OneBudgetCoversTenStudiesAndTwoTrainings) {
   EXPECT_EQ(ledger.entries().size(), 12U);
   EXPECT_TRUE(ledger.verify().sound) << ledger.verify().words;
   EXPECT_EQ(import_ledger(place("copy"), ledger.export_text()).export_text(), ledger.export_text());
-  EXPECT_GT(ledger.filter().spent().delta, 6e-9);  // the searches', and the shares of what is not Gaussian
+  EXPECT_GT(ledger.filter().spent().delta,
+            6e-9);  // the searches', and the shares of what is not Gaussian
   EXPECT_LE(ledger.filter().spent().delta, 1e-7);
   // Every other currency with the same guarantee refuses some of them.
   for (const Budget& budget : budgets_for(3, 1e-6, 1e-7)) {
@@ -65,7 +70,8 @@ TEST_P(AnyLedger, OneBudgetCoversTenStudiesAndTwoTrainings) {
       all = all && part.has_value();
       parts += part.value_or(0);
     }
-    EXPECT_EQ(all && parts <= 1, std::holds_alternative<GdpBudget>(budget)) << currency_name(budget) << " " << parts;
+    EXPECT_EQ(all && parts <= 1, std::holds_alternative<GdpBudget>(budget))
+        << currency_name(budget) << " " << parts;
   }
 }
 
@@ -77,7 +83,8 @@ TEST_P(AnyLedger, ARepeatedRequestMustHaveTheSameSlack) {
   EXPECT_TRUE(ledger.charge("training", "", training, Delta(1e-8)).repeated);
   EXPECT_TRUE(ledger.charge("training", "", training).repeated);
   EXPECT_THROW(ledger.charge("training", "", training, Delta(1e-9)), LedgerError);
-  EXPECT_FALSE(ledger.charge("noise", "", gaussian(3), Delta(1e-8)).repeated);  // which needs none of it
+  EXPECT_FALSE(
+      ledger.charge("noise", "", gaussian(3), Delta(1e-8)).repeated);  // which needs none of it
   EXPECT_TRUE(ledger.charge("noise", "", gaussian(3), Delta(1e-8)).repeated);
   EXPECT_EQ(ledger.filter().spent().delta, 1e-8);
   EXPECT_TRUE(ledger.verify().sound) << ledger.verify().words;
@@ -89,7 +96,9 @@ TEST_P(AnyLedger, ARefusalNamesACheaperCurrency) {
     ledger.charge("laplace", "", laplace(1.25));
     FAIL();
   } catch (const BudgetRefused& refused) {
-    EXPECT_NE(std::string(refused.what()).find("counts epsilon would take it for"), std::string::npos) << refused.what();
+    EXPECT_NE(std::string(refused.what()).find("counts epsilon would take it for"),
+              std::string::npos)
+        << refused.what();
   }
 }
 
@@ -113,12 +122,14 @@ TEST_P(AnyLedger, ARequestIsChargedOnceAndItsContentCannotChange) {
   EXPECT_TRUE(ledger.charge("study", digest("text"), gaussian(4)).repeated);
   EXPECT_EQ(ledger.entries().size(), 1U);
   EXPECT_THROW(ledger.charge("study", digest("other text"), gaussian(4)), LedgerError);
-  EXPECT_THROW(ledger.charge("study", digest("text"), gaussian(0.1)), LedgerError);  // nor what it may run
+  EXPECT_THROW(ledger.charge("study", digest("text"), gaussian(0.1)),
+               LedgerError);  // nor what it may run
 }
 
 TEST_P(AnyLedger, ADuplicateInABatchIsChargedOnce) {
   Ledger ledger = fresh();
-  const std::vector<Receipt> receipts = ledger.charge({{"a", "", gaussian(4)}, {"b", "", gaussian(4)}, {"a", "", gaussian(4)}});
+  const std::vector<Receipt> receipts =
+      ledger.charge({{"a", "", gaussian(4)}, {"b", "", gaussian(4)}, {"a", "", gaussian(4)}});
   EXPECT_FALSE(receipts.at(0).repeated);
   EXPECT_TRUE(receipts.at(2).repeated);
   EXPECT_EQ(receipts.at(2).entry.number, 1);
@@ -132,11 +143,15 @@ TEST_P(AnyLedger, ADuplicateInABatchIsChargedOnce) {
 TEST_P(AnyLedger, NumbersRoundTrip) {
   Ledger ledger = fresh(ApproximateBudget{1e300, 0.5});
   std::vector<Charge> costs;
-  for (const double e : {0.1, 1.0 / 3, 5e-324, 1e-310, 0x1.fffffffffffffp-3, 123456789.123456789, 1e22, 3e299}) {
-    costs.push_back(ledger.charge(std::to_string(costs.size()), "", approx(e, e < 1 ? e / 100 : 1e-9)).entry.cost);
+  for (const double e :
+       {0.1, 1.0 / 3, 5e-324, 1e-310, 0x1.fffffffffffffp-3, 123456789.123456789, 1e22, 3e299}) {
+    costs.push_back(
+        ledger.charge(std::to_string(costs.size()), "", approx(e, e < 1 ? e / 100 : 1e-9))
+            .entry.cost);
   }
   const Ledger again = open_ledger(place());
-  for (std::size_t i = 0; i < costs.size(); ++i) EXPECT_EQ(again.entries().at(i).cost, costs[i]) << i;
+  for (std::size_t i = 0; i < costs.size(); ++i)
+    EXPECT_EQ(again.entries().at(i).cost, costs[i]) << i;
   EXPECT_TRUE(again.verify().sound) << again.verify().words;
 }
 
@@ -166,7 +181,8 @@ TEST_P(AnyLedger, ManyTinyChargesAddUp) {
   Ledger ledger = fresh(ApproximateBudget{1, 0});
   ledger.charge("most", "", pure(1 - 0x1p-30));
   std::vector<Ledger::ChargeRequest> orders;
-  for (int i = 0; i < 5'000; ++i) orders.push_back({"tiny " + std::to_string(i), "", pure(0x1p-54)});
+  for (int i = 0; i < 5'000; ++i)
+    orders.push_back({"tiny " + std::to_string(i), "", pure(0x1p-54)});
   ledger.charge(orders);
   EXPECT_GE(ledger.filter().spent().amount, 1 - 0x1p-30 + 5'000 * 0x1p-54);
   EXPECT_TRUE(ledger.verify().sound);
@@ -188,7 +204,8 @@ TEST_P(AnyLedger, AnAdaptiveAnalystStaysWithinTheBudget) {
   }
   EXPECT_LE(admitted, 0.5 * (1 + 1e-12));
   EXPECT_GT(admitted, 0.499);
-  EXPECT_GE(ledger.filter().claim(Delta(1e-6)).epsilon, epsilon(zcdp(0.5), Delta(1e-6)).value.upper * (1 - 1e-9));
+  EXPECT_GE(ledger.filter().claim(Delta(1e-6)).epsilon,
+            epsilon(zcdp(0.5), Delta(1e-6)).value.upper * (1 - 1e-9));
 }
 
 TEST_P(AnyLedger, EightProcessesNeverGetMoreThanTheBudget) {
@@ -231,8 +248,12 @@ TEST_P(AnyLedger, AnotherRelationIsRefused) {
   Ledger ledger = fresh();
   EXPECT_THROW(ledger.charge("a", "", randomized_response(0.75)), OutsideConditions);
   EXPECT_TRUE(ledger.entries().empty());
-  EXPECT_THROW(create_ledger(place("x"), {"people", "person", Relation::as_stated, ZcdpBudget{1, 0}}), InvalidValue);
-  EXPECT_THROW(create_ledger(place("x"), {"people", "person", Relation::add_remove, ZcdpBudget{-1, 0}}), InvalidValue);
+  EXPECT_THROW(
+      create_ledger(place("x"), {"people", "person", Relation::as_stated, ZcdpBudget{1, 0}}),
+      InvalidValue);
+  EXPECT_THROW(
+      create_ledger(place("x"), {"people", "person", Relation::add_remove, ZcdpBudget{-1, 0}}),
+      InvalidValue);
 }
 
 TEST_P(AnyLedger, TamperingIsDetected) {
@@ -240,10 +261,14 @@ TEST_P(AnyLedger, TamperingIsDetected) {
   for (int i = 0; i < 5; ++i) ledger.charge("q" + std::to_string(i), "", gaussian(4));
   EXPECT_TRUE(ledger.verify(ledger.head()).sound);
   int round = 0;
-  for (const char* change : {"UPDATE entry SET plan='gaussian(400)' WHERE number=3", "UPDATE entry SET cost=0.0001 WHERE number=2",
-                             "UPDATE entry SET amount='0x0p+0 0x0p+0 0x0p+0' WHERE number=5", "UPDATE entry SET request='other' WHERE number=1",
-                             "DELETE FROM entry WHERE number=3", "UPDATE founding SET budget='zcdp(50, 1e-06)'",
-                             "UPDATE entry SET time='2020-01-01T00:00:00Z' WHERE number=4", "UPDATE founding SET unit='row'"}) {
+  for (const char* change :
+       {"UPDATE entry SET plan='gaussian(400)' WHERE number=3",
+        "UPDATE entry SET cost=0.0001 WHERE number=2",
+        "UPDATE entry SET amount='0x0p+0 0x0p+0 0x0p+0' WHERE number=5",
+        "UPDATE entry SET request='other' WHERE number=1", "DELETE FROM entry WHERE number=3",
+        "UPDATE founding SET budget='zcdp(50, 1e-06)'",
+        "UPDATE entry SET time='2020-01-01T00:00:00Z' WHERE number=4",
+        "UPDATE founding SET unit='row'"}) {
     const std::string name = "copy" + std::to_string(++round);
     EXPECT_TRUE(import_ledger(place(name), ledger.export_text()).verify().sound);
     places().tamper(name, change);
@@ -260,8 +285,9 @@ TEST_P(AnyLedger, RefusesUpdatesAndDeletions) {
   ledger.charge("a", "", gaussian(4));
   ledger.begin("a");
   ledger.keep_answer("a", "1");
-  for (const char* change : {"UPDATE entry SET cost=0", "DELETE FROM entry", "UPDATE answer SET answer='2'", "DELETE FROM answer",
-                             "UPDATE founding SET budget='zcdp(50, 0)'"}) {
+  for (const char* change :
+       {"UPDATE entry SET cost=0", "DELETE FROM entry", "UPDATE answer SET answer='2'",
+        "DELETE FROM answer", "UPDATE founding SET budget='zcdp(50, 0)'"}) {
     EXPECT_THROW(places().execute("budget", change), std::runtime_error) << change;
   }
 }
@@ -295,7 +321,9 @@ TEST_P(AnyLedger, AnEventIsChargedItsTightEpsilonAtItsDelta) {
   const Plan event = parse("gaussian(5) + laplace(3)");
   EXPECT_THROW(ledger.charge("a", "", event), OutsideConditions);
   const Receipt receipt = ledger.charge("a", "", event, Delta(1e-6));
-  EXPECT_EQ(receipt.entry.cost, (Charge{epsilon(event, Delta(1e-6), {.relation = Relation::add_remove}).value.upper, 1e-6}));
+  EXPECT_EQ(
+      receipt.entry.cost,
+      (Charge{epsilon(event, Delta(1e-6), {.relation = Relation::add_remove}).value.upper, 1e-6}));
   EXPECT_TRUE(ledger.charge("a", "", event, Delta(1e-6)).repeated);
   EXPECT_TRUE(ledger.charge("a", "", event).repeated);
   EXPECT_THROW(ledger.charge("a", "", event, Delta(1e-7)), LedgerError);
@@ -303,20 +331,26 @@ TEST_P(AnyLedger, AnEventIsChargedItsTightEpsilonAtItsDelta) {
   EXPECT_TRUE(ledger.verify().sound) << ledger.verify().words;
   EXPECT_EQ(import_ledger(place("copy"), ledger.export_text()).export_text(), ledger.export_text());
   EXPECT_THROW(ledger.charge("d", "", event, Delta(1e-5)), BudgetRefused);  // Σδ
-  EXPECT_THROW(create_ledger(place("other"), {"people", "person", Relation::add_remove, ZcdpBudget{1, 0}}).charge("a", "", event, Delta(1e-6)),
-               InvalidValue);
+  EXPECT_THROW(
+      create_ledger(place("other"), {"people", "person", Relation::add_remove, ZcdpBudget{1, 0}})
+          .charge("a", "", event, Delta(1e-6)),
+      InvalidValue);
 }
 
 // A plan that reveals everything, or whose cost overflows a double, is refused in every currency,
 // and nothing is written.
 TEST_P(AnyLedger, APlanWithoutAFiniteCostIsRefusedInEveryCurrency) {
-  const std::vector<Plan> plans{parse("walk_sgd(1e-200, 20)"), parse("1000 * walk_sgd(1e-200, 20) + laplace(1000)"), parse("walk_sum(1e-160, 20)"),
-                                parse("5 * parallel(gaussian(1e-160), gaussian(3))"), parse("gopa_random(1e-160, 3, 10000, 9000, 1000, 1e-9)")};
+  const std::vector<Plan> plans{
+      parse("walk_sgd(1e-200, 20)"), parse("1000 * walk_sgd(1e-200, 20) + laplace(1000)"),
+      parse("walk_sum(1e-160, 20)"), parse("5 * parallel(gaussian(1e-160), gaussian(3))"),
+      parse("gopa_random(1e-160, 3, 10000, 9000, 1000, 1e-9)")};
   int number = 0;
-  for (const Budget& budget : std::vector<Budget>{ApproximateBudget{1, 1e-5}, ZcdpBudget{1, 1e-5}, RenyiBudget{4, 1, 1e-5}, GdpBudget{1, 0},
-                                                  GdpBudget{0.3, 1e-5}, CommittedBudget{laplace(1)}}) {
+  for (const Budget& budget :
+       std::vector<Budget>{ApproximateBudget{1, 1e-5}, ZcdpBudget{1, 1e-5}, RenyiBudget{4, 1, 1e-5},
+                           GdpBudget{1, 0}, GdpBudget{0.3, 1e-5}, CommittedBudget{laplace(1)}}) {
     const bool shares_delta = std::holds_alternative<ApproximateBudget>(budget);
-    Ledger ledger = create_ledger(place("in" + std::to_string(number++)), {"people", "person", Relation::add_remove, budget});
+    Ledger ledger = create_ledger(place("in" + std::to_string(number++)),
+                                  {"people", "person", Relation::add_remove, budget});
     for (const Plan& plan : plans) {
       const auto charge = [&](std::optional<Delta> at) {
         try {
@@ -332,7 +366,9 @@ TEST_P(AnyLedger, APlanWithoutAFiniteCostIsRefusedInEveryCurrency) {
     EXPECT_TRUE(ledger.entries().empty());
   }
   for (const Plan& plan : plans) {
-    EXPECT_THROW(create_ledger(place("committed"), {"people", "person", Relation::add_remove, CommittedBudget{plan}}), OutsideConditions)
+    EXPECT_THROW(create_ledger(place("committed"),
+                               {"people", "person", Relation::add_remove, CommittedBudget{plan}}),
+                 OutsideConditions)
         << print(plan);
   }
 }
@@ -350,7 +386,8 @@ TEST_P(AnyLedger, ACommittedPlanIsSpentPartByPart) {
   EXPECT_THROW(ledger.charge("c", "", gaussian(50)), BudgetRefused);
   EXPECT_THROW(ledger.charge({{"c", "", gaussian(5)}, {"d", "", gaussian(5)}}), BudgetRefused);
   EXPECT_EQ(ledger.entries().size(), 2U);
-  EXPECT_EQ(ledger.filter().claim(Delta(1e-6)).epsilon, epsilon(plan, Delta(1e-6), {.relation = Relation::add_remove}).value.upper);
+  EXPECT_EQ(ledger.filter().claim(Delta(1e-6)).epsilon,
+            epsilon(plan, Delta(1e-6), {.relation = Relation::add_remove}).value.upper);
   EXPECT_TRUE(ledger.verify().sound) << ledger.verify().words;
   const std::string text = ledger.export_text();
   Ledger copy = import_ledger(place("copy"), text);
@@ -361,7 +398,9 @@ TEST_P(AnyLedger, ACommittedPlanIsSpentPartByPart) {
   EXPECT_THROW(copy.charge("d", "", gaussian(5)), BudgetRefused);
   places().tamper("budget", "UPDATE entry SET amount='used 0 0 0' WHERE number=2");
   EXPECT_FALSE(open_ledger(place()).verify().sound);
-  EXPECT_THROW(create_ledger(place("x"), {"people", "person", Relation::replace_one, CommittedBudget{plan}}), OutsideConditions);
+  EXPECT_THROW(
+      create_ledger(place("x"), {"people", "person", Relation::replace_one, CommittedBudget{plan}}),
+      OutsideConditions);
 }
 
 TEST_P(AnyLedger, RefusesBytesThatAreNotText) {
@@ -374,7 +413,8 @@ TEST_P(AnyLedger, RefusesBytesThatAreNotText) {
   EXPECT_EQ(ledger.answer(words), words);
   EXPECT_EQ(ledger.entries().at(0).content, words);
   for (const std::string& bytes :
-       {std::string("a\0b", 3), std::string("\xff"), std::string("\xc0\x80"), std::string("\xed\xa0\x80"), std::string("\xe2\x82")}) {
+       {std::string("a\0b", 3), std::string("\xff"), std::string("\xc0\x80"),
+        std::string("\xed\xa0\x80"), std::string("\xe2\x82")}) {
     EXPECT_THROW(ledger.charge(bytes, "", gaussian(40)), InvalidValue);
     EXPECT_THROW(ledger.charge("b", bytes, gaussian(40)), InvalidValue);
     EXPECT_THROW(ledger.keep_answer(words, bytes), InvalidValue);
@@ -388,14 +428,17 @@ TEST_P(AnyLedger, RefusesBytesThatAreNotText) {
 // An attacker who can write the file of version 1 can write a new chain. Totals, plans and budget
 // must still agree.
 TEST(Chains, VerifyRecomputesTheNumbersOfAForgedChain) {
-  const auto forged = [](const std::string& plan, double cost, const std::string& amount, const std::string& budget = "zcdp(0.5, 0)",
-                         double delta = 0) {
-    const std::string before = ledger_detail::chained("sotto ledger", {"id", "then", "people", "person", "add-remove", budget});
+  const auto forged = [](const std::string& plan, double cost, const std::string& amount,
+                         const std::string& budget = "zcdp(0.5, 0)", double delta = 0) {
+    const std::string before = ledger_detail::chained(
+        "sotto ledger", {"id", "then", "people", "person", "add-remove", budget});
     const std::string none = ledger_detail::exact(delta);
-    const std::string hash = ledger_detail::chained(before, {"1", "now", "a", "", plan, shortest(cost), shortest(delta), amount, none});
-    return R"({"schema":"sotto.ledger/1","id":"id","created":"then","name":"people","unit":"person","relation":"add-remove","budget":")" + budget +
-           "\"}\n" + R"({"number":1,"time":"now","request":"a","content":"","plan":")" + plan + R"(","cost":)" + shortest(cost) +
-           R"(,"cost_delta":)" + shortest(delta) + R"(,"amount":")" + amount + R"(","delta":")" + none + R"(","hash":")" + hash + "\"}\n";
+    const std::string hash = ledger_detail::chained(
+        before, {"1", "now", "a", "", plan, shortest(cost), shortest(delta), amount, none});
+    return R"({"schema":"sotto.ledger/1","id":"id","created":"then","name":"people","unit":"person","relation":"add-remove","budget":")" +
+           budget + "\"}\n" + R"({"number":1,"time":"now","request":"a","content":"","plan":")" +
+           plan + R"(","cost":)" + shortest(cost) + R"(,"cost_delta":)" + shortest(delta) +
+           R"(,"amount":")" + amount + R"(","delta":")" + none + R"(","hash":")" + hash + "\"}\n";
   };
   const auto says = [&](const std::string& text) -> std::string {
     try {
@@ -407,22 +450,35 @@ TEST(Chains, VerifyRecomputesTheNumbersOfAForgedChain) {
     }
   };
   EXPECT_EQ(says(forged("zcdp(0.25)", 0.25, ledger_detail::exact(0.25))), "sound");
-  EXPECT_EQ(says(forged("zcdp(0.2)", 0.25, ledger_detail::exact(0.25))), "sound");  // found cheaper since
-  EXPECT_NE(says(forged("zcdp(0.25)", 0.125, ledger_detail::exact(0.125))).find("costs more than its charge"), std::string::npos);
-  EXPECT_NE(says(forged("zcdp(0.25)", 0.25, ledger_detail::exact(0.125))).find("another total"), std::string::npos);
-  EXPECT_NE(says(forged("zcdp(0.75)", 0.75, ledger_detail::exact(0.75))).find("exceeds the budget"), std::string::npos);
-  EXPECT_NE(says(forged("nonsense(1)", 0.25, ledger_detail::exact(0.25))).find("cannot be read"), std::string::npos);
-  EXPECT_NE(says(forged("poisson(0.1, gaussian(1))", 0.25, ledger_detail::exact(0.25))).find("has no cost"), std::string::npos);
+  EXPECT_EQ(says(forged("zcdp(0.2)", 0.25, ledger_detail::exact(0.25))),
+            "sound");  // found cheaper since
+  EXPECT_NE(says(forged("zcdp(0.25)", 0.125, ledger_detail::exact(0.125)))
+                .find("costs more than its charge"),
+            std::string::npos);
+  EXPECT_NE(says(forged("zcdp(0.25)", 0.25, ledger_detail::exact(0.125))).find("another total"),
+            std::string::npos);
+  EXPECT_NE(says(forged("zcdp(0.75)", 0.75, ledger_detail::exact(0.75))).find("exceeds the budget"),
+            std::string::npos);
+  EXPECT_NE(says(forged("nonsense(1)", 0.25, ledger_detail::exact(0.25))).find("cannot be read"),
+            std::string::npos);
+  EXPECT_NE(says(forged("poisson(0.1, gaussian(1))", 0.25, ledger_detail::exact(0.25)))
+                .find("has no cost"),
+            std::string::npos);
 
   // An event with a stated delta: a charge below the proved lower bound is refused, however close
   // it is.
   const std::string both = "approx(2, 1e-05)";
-  const Bound tight = epsilon(parse("gaussian(5)"), Delta(1e-6), {.relation = Relation::add_remove}).value;
-  const auto at = [&](double cost) { return says(forged("gaussian(5)", cost, ledger_detail::exact(cost), both, 1e-6)); };
+  const Bound tight =
+      epsilon(parse("gaussian(5)"), Delta(1e-6), {.relation = Relation::add_remove}).value;
+  const auto at = [&](double cost) {
+    return says(forged("gaussian(5)", cost, ledger_detail::exact(cost), both, 1e-6));
+  };
   EXPECT_EQ(at(tight.upper), "sound");
   EXPECT_EQ(at(2 * tight.upper), "sound");
   EXPECT_NE(at(tight.lower * (1 - 1e-12)).find("costs more than its charge"), std::string::npos);
-  EXPECT_NE(says(forged("gaussian(5)", 1.9, ledger_detail::exact(1.9), both, 2e-5)).find("exceeds the budget"), std::string::npos);
+  EXPECT_NE(says(forged("gaussian(5)", 1.9, ledger_detail::exact(1.9), both, 2e-5))
+                .find("exceeds the budget"),
+            std::string::npos);
 
   // Gaussian DP with slack: neither a μ² below the event's least one, nor a slack below the event's
   // δ.
@@ -433,31 +489,44 @@ TEST(Chains, VerifyRecomputesTheNumbersOfAForgedChain) {
   };
   EXPECT_EQ(slacked("500 * poisson(0.01, gaussian(1))", mu * mu, 1e-8), "sound");
   EXPECT_EQ(slacked("500 * poisson(0.01, gaussian(1))", 2 * mu * mu, 1e-8), "sound");
-  EXPECT_NE(slacked("500 * poisson(0.01, gaussian(1))", 0.998 * mu * mu, 1e-8).find("costs more than its charge"), std::string::npos);
-  EXPECT_NE(slacked("500 * poisson(0.01, gaussian(1))", mu * mu, 1e-9).find("costs more than its charge"), std::string::npos);
-  EXPECT_NE(slacked("500 * poisson(0.01, gaussian(1))", mu * mu, 1e-6).find("exceeds the budget"), std::string::npos);
+  EXPECT_NE(slacked("500 * poisson(0.01, gaussian(1))", 0.998 * mu * mu, 1e-8)
+                .find("costs more than its charge"),
+            std::string::npos);
+  EXPECT_NE(
+      slacked("500 * poisson(0.01, gaussian(1))", mu * mu, 1e-9).find("costs more than its charge"),
+      std::string::npos);
+  EXPECT_NE(slacked("500 * poisson(0.01, gaussian(1))", mu * mu, 1e-6).find("exceeds the budget"),
+            std::string::npos);
   EXPECT_EQ(slacked("gaussian(2)", 0.25 * (1 + 1e-15), 0), "sound");
-  EXPECT_NE(slacked("gaussian(2)", 0.25 * (1 - 1e-8), 0).find("costs more than its charge"), std::string::npos);
-  EXPECT_NE(slacked("gaussian(2) + approx(0, 2e-8)", 0.26, 1e-8).find("has no cost"), std::string::npos);
+  EXPECT_NE(slacked("gaussian(2)", 0.25 * (1 - 1e-8), 0).find("costs more than its charge"),
+            std::string::npos);
+  EXPECT_NE(slacked("gaussian(2) + approx(0, 2e-8)", 0.26, 1e-8).find("has no cost"),
+            std::string::npos);
 
   // A committed plan: neither another part nor other counts.
   const std::string plan = "plan(2 * gaussian(5) + laplace(3))";
   EXPECT_EQ(says(forged("gaussian(5)", 1, "used 1 0", plan)), "sound");
-  EXPECT_NE(says(forged("gaussian(5)", 1, "used 0 0", plan)).find("another total"), std::string::npos);
-  EXPECT_NE(says(forged("2 * gaussian(5)", 1, "used 2 0", plan)).find("another cost"), std::string::npos);
-  EXPECT_NE(says(forged("3 * gaussian(5)", 3, "used 3 0", plan)).find("exceeds the budget"), std::string::npos);
-  EXPECT_NE(says(forged("gaussian(6)", 1, "used 1 0", plan)).find("exceeds the budget"), std::string::npos);
+  EXPECT_NE(says(forged("gaussian(5)", 1, "used 0 0", plan)).find("another total"),
+            std::string::npos);
+  EXPECT_NE(says(forged("2 * gaussian(5)", 1, "used 2 0", plan)).find("another cost"),
+            std::string::npos);
+  EXPECT_NE(says(forged("3 * gaussian(5)", 3, "used 3 0", plan)).find("exceeds the budget"),
+            std::string::npos);
+  EXPECT_NE(says(forged("gaussian(6)", 1, "used 1 0", plan)).find("exceeds the budget"),
+            std::string::npos);
 }
 
 TEST(Budgets, RoundTripAsText) {
-  for (const char* text :
-       {"zcdp(0.5, 1e-06)", "approx(1, 0)", "rdp(8, 0.5, 1e-06)", "gdp(0.25)", "gdp(0.25, 1e-07)", "plan(3 * gaussian(5) + laplace(3))"})
+  for (const char* text : {"zcdp(0.5, 1e-06)", "approx(1, 0)", "rdp(8, 0.5, 1e-06)", "gdp(0.25)",
+                           "gdp(0.25, 1e-07)", "plan(3 * gaussian(5) + laplace(3))"})
     EXPECT_EQ(print(parse_budget(text)), text);
   EXPECT_THROW(parse_budget("zcdp(0.5)"), InvalidValue);
   EXPECT_THROW(parse_budget("money(3)"), InvalidValue);
 }
 
-TEST(Digests, AreSha256) { EXPECT_EQ(digest("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"); }
+TEST(Digests, AreSha256) {
+  EXPECT_EQ(digest("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+}
 
 }  // namespace
 }  // namespace sotto

@@ -45,13 +45,15 @@ inline Ledger open_ledger(const std::string& place, LedgerOptions options = {}) 
   options.key = TestKeys::of(Ledger::open(place, options).id());
   return Ledger::open(place, options);
 }
-inline Ledger create_ledger(const std::string& place, const Terms& terms, LedgerOptions options = {}) {
+inline Ledger create_ledger(const std::string& place, const Terms& terms,
+                            LedgerOptions options = {}) {
   options.key = TestKeys::of("new");
   const std::string id = Ledger::create(place, terms, options).id();
   std::filesystem::rename(options.key, TestKeys::of(id));
   return open_ledger(place, options);
 }
-inline Ledger import_ledger(const std::string& place, const std::string& text, LedgerOptions options = {}) {
+inline Ledger import_ledger(const std::string& place, const std::string& text,
+                            LedgerOptions options = {}) {
   options.key = TestKeys::of("new");
   const std::string id = Ledger::import(place, text, options).id();
   if (std::filesystem::exists(options.key)) std::filesystem::rename(options.key, TestKeys::of(id));
@@ -80,7 +82,8 @@ class Places {
   void tamper(const std::string& name, const std::string& sql) {
     if (kind_ == Kind::database) {
       server_->sql(
-          "SET search_path = sotto_ledger; ALTER TABLE entry DISABLE TRIGGER USER; ALTER TABLE founding DISABLE TRIGGER USER; ALTER TABLE answer "
+          "SET search_path = sotto_ledger; ALTER TABLE entry DISABLE TRIGGER USER; ALTER TABLE "
+          "founding DISABLE TRIGGER USER; ALTER TABLE answer "
           "DISABLE TRIGGER USER; " +
               sql,
           name);
@@ -88,10 +91,12 @@ class Places {
     }
     // Drop the triggers, and create them again as they were.
     execute(name,
-            "CREATE TEMP TABLE made AS SELECT rowid AS place, * FROM main.sqlite_schema; PRAGMA writable_schema=ON; DELETE FROM main.sqlite_schema "
+            "CREATE TEMP TABLE made AS SELECT rowid AS place, * FROM main.sqlite_schema; PRAGMA "
+            "writable_schema=ON; DELETE FROM main.sqlite_schema "
             "WHERE type='trigger'; PRAGMA writable_schema=RESET; " +
                 sql +
-                "; PRAGMA writable_schema=ON; INSERT INTO main.sqlite_schema SELECT type, name, tbl_name, rootpage, sql FROM made WHERE "
+                "; PRAGMA writable_schema=ON; INSERT INTO main.sqlite_schema SELECT type, name, "
+                "tbl_name, rootpage, sql FROM made WHERE "
                 "type='trigger' ORDER BY place; PRAGMA writable_schema=RESET");
   }
   /// Runs SQL as the place's owner; throws if it is refused.
@@ -128,17 +133,22 @@ inline bool is_sound(const std::string& place, const std::optional<Head>& expect
 class AnyLedger : public ::testing::TestWithParam<Kind> {
  protected:
   void SetUp() override {
-    if (GetParam() == Kind::database && !PostgresServer::installed()) GTEST_SKIP() << "no PostgreSQL server is installed (Debian: postgresql)";
+    if (GetParam() == Kind::database && !PostgresServer::installed())
+      GTEST_SKIP() << "no PostgreSQL server is installed (Debian: postgresql)";
     places_ = std::make_unique<Places>(GetParam());
   }
   std::string place(const std::string& name = "budget") { return places_->place(name); }
   Places& places() { return *places_; }
-  Ledger fresh(const Budget& budget = ZcdpBudget{0.5, 1e-6}) { return create_ledger(place(), {"people", "person", Relation::add_remove, budget}); }
+  Ledger fresh(const Budget& budget = ZcdpBudget{0.5, 1e-6}) {
+    return create_ledger(place(), {"people", "person", Relation::add_remove, budget});
+  }
 
  private:
   std::unique_ptr<Places> places_;
 };
 
-inline std::string kind_name(const ::testing::TestParamInfo<Kind>& info) { return info.param == Kind::file ? "File" : "Database"; }
+inline std::string kind_name(const ::testing::TestParamInfo<Kind>& info) {
+  return info.param == Kind::file ? "File" : "Database";
+}
 
 }  // namespace sotto

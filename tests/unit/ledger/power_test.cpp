@@ -42,14 +42,17 @@ struct File {
 };
 File* as_file(sqlite3_file* file) { return reinterpret_cast<File*>(file); }
 
-int close_file(sqlite3_file* file) { return as_file(file)->real()->pMethods->xClose(as_file(file)->real()); }
+int close_file(sqlite3_file* file) {
+  return as_file(file)->real()->pMethods->xClose(as_file(file)->real());
+}
 int read_file(sqlite3_file* file, void* to, int size, sqlite3_int64 offset) {
   File* self = as_file(file);
   auto* bytes = static_cast<char*>(to);
   const int code = self->real()->pMethods->xRead(self->real(), to, size, offset);
   if (code != SQLITE_OK && code != SQLITE_IOERR_SHORT_READ) return code;
   const Unsynced& unsynced = self->unsynced();
-  for (auto place = unsynced.bytes.lower_bound(offset); place != unsynced.bytes.end() && place->first < offset + size; ++place) {
+  for (auto place = unsynced.bytes.lower_bound(offset);
+       place != unsynced.bytes.end() && place->first < offset + size; ++place) {
     bytes[place->first - offset] = place->second;
   }
   return offset + size <= unsynced.size ? SQLITE_OK : SQLITE_IOERR_SHORT_READ;
@@ -75,8 +78,12 @@ int sync_file(sqlite3_file* file, int flags) {
   for (auto place = unsynced.bytes.begin(); place != unsynced.bytes.end();) {
     std::string piece;  // neighbouring bytes at once
     const sqlite3_int64 start = place->first;
-    for (; place != unsynced.bytes.end() && place->first == start + static_cast<sqlite3_int64>(piece.size()); ++place) piece += place->second;
-    const int code = self->real()->pMethods->xWrite(self->real(), piece.data(), static_cast<int>(piece.size()), start);
+    for (; place != unsynced.bytes.end() &&
+           place->first == start + static_cast<sqlite3_int64>(piece.size());
+         ++place)
+      piece += place->second;
+    const int code = self->real()->pMethods->xWrite(self->real(), piece.data(),
+                                                    static_cast<int>(piece.size()), start);
     if (code != SQLITE_OK) return code;
   }
   unsynced.bytes.clear();
@@ -87,16 +94,23 @@ int file_size(sqlite3_file* file, sqlite3_int64* size) {
   *size = as_file(file)->unsynced().size;
   return SQLITE_OK;
 }
-int lock_file(sqlite3_file* file, int level) { return as_file(file)->real()->pMethods->xLock(as_file(file)->real(), level); }
-int unlock_file(sqlite3_file* file, int level) { return as_file(file)->real()->pMethods->xUnlock(as_file(file)->real(), level); }
-int check_lock(sqlite3_file* file, int* out) { return as_file(file)->real()->pMethods->xCheckReservedLock(as_file(file)->real(), out); }
+int lock_file(sqlite3_file* file, int level) {
+  return as_file(file)->real()->pMethods->xLock(as_file(file)->real(), level);
+}
+int unlock_file(sqlite3_file* file, int level) {
+  return as_file(file)->real()->pMethods->xUnlock(as_file(file)->real(), level);
+}
+int check_lock(sqlite3_file* file, int* out) {
+  return as_file(file)->real()->pMethods->xCheckReservedLock(as_file(file)->real(), out);
+}
 int control_file(sqlite3_file*, int, void*) { return SQLITE_NOTFOUND; }
 int sector_size(sqlite3_file*) { return 4096; }
 int characteristics(sqlite3_file*) { return 0; }
 
-constexpr sqlite3_io_methods methods{1,         close_file,  read_file,  write_file,   truncate_file, sync_file,       file_size,
-                                     lock_file, unlock_file, check_lock, control_file, sector_size,   characteristics, nullptr,
-                                     nullptr,   nullptr,     nullptr,    nullptr,      nullptr};
+constexpr sqlite3_io_methods methods{
+    1,         close_file,  read_file,  write_file,   truncate_file, sync_file,       file_size,
+    lock_file, unlock_file, check_lock, control_file, sector_size,   characteristics, nullptr,
+    nullptr,   nullptr,     nullptr,    nullptr,      nullptr};
 
 int open_file(sqlite3_vfs*, const char* name, sqlite3_file* file, int flags, int* out) {
   File* self = new (file) File{};
@@ -104,7 +118,8 @@ int open_file(sqlite3_vfs*, const char* name, sqlite3_file* file, int flags, int
   const int code = real_vfs->xOpen(real_vfs, name, self->real(), flags, out);
   if (code != SQLITE_OK) return code;
   self->base.pMethods = &methods;
-  if (pending().count(self->name) == 0) self->real()->pMethods->xFileSize(self->real(), &self->unsynced().size);
+  if (pending().count(self->name) == 0)
+    self->real()->pMethods->xFileSize(self->real(), &self->unsynced().size);
   return SQLITE_OK;
 }
 int delete_file(sqlite3_vfs*, const char* name, int sync) {
@@ -130,7 +145,8 @@ struct Outcome {
 };
 
 Outcome cut_power(int charges, bool swallow, int failing) {
-  const std::filesystem::path folder = std::filesystem::temp_directory_path() / ("sotto-power-" + std::to_string(getpid()));
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / ("sotto-power-" + std::to_string(getpid()));
   std::filesystem::remove_all(folder);
   std::filesystem::create_directories(folder);
   const std::filesystem::path path = folder / "budget.sotto";

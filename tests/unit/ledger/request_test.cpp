@@ -19,14 +19,19 @@ class Requests : public AnyLedger {
  protected:
   void SetUp() override {
     AnyLedger::SetUp();
-    if (!IsSkipped()) (void)create_ledger(place(), {"people", "person", Relation::add_remove, ApproximateBudget{10, 0}});
+    if (!IsSkipped())
+      (void)create_ledger(place(),
+                          {"people", "person", Relation::add_remove, ApproximateBudget{10, 0}});
   }
   // Runs the request, and counts the runs and the draws of its work.
-  RequestAnswer go(const std::function<std::string(const std::function<void()>& begin)>& run, bool again = false,
-                   const std::string& request = "study") {
+  RequestAnswer go(const std::function<std::string(const std::function<void()>& begin)>& run,
+                   bool again = false, const std::string& request = "study") {
     Ledger ledger = open_ledger(place());
-    return run_request(ledger, {.request = request, .content = "c", .event = pure(1), .title = "Ages", .again = again},
-                       {.prepare = [this] { ++prepared; }, .run = [&](const Entry&, const std::function<void()>& begin) { return run(begin); }});
+    return run_request(
+        ledger,
+        {.request = request, .content = "c", .event = pure(1), .title = "Ages", .again = again},
+        {.prepare = [this] { ++prepared; },
+         .run = [&](const Entry&, const std::function<void()>& begin) { return run(begin); }});
   }
   std::string good(const std::function<void()>& begin) {
     begin();
@@ -48,7 +53,9 @@ std::string error_of(const std::function<void()>& f) {
   }
   return "";
 }
-bool mentions(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool mentions(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
 
 TEST_P(Requests, AStoredAnswerIsReturnedAgain) {
   const auto run = [this](const std::function<void()>& begin) { return good(begin); };
@@ -74,21 +81,31 @@ TEST_P(Requests, AResumedRequestCannotBeginAgain) {
     begin();  // a second call does nothing
     throw std::runtime_error("stopped");
   };
-  EXPECT_THROW(run_request(ledger, order, {.prepare = {}, .run = stopped, .obstacle = none}), RequestFailed);
+  EXPECT_THROW(run_request(ledger, order, {.prepare = {}, .run = stopped, .obstacle = none}),
+               RequestFailed);
   // The checkpoint was present for obstacle() and is absent for read(): all noise would be drawn
   // again.
-  const auto anew = [this](const Entry&, const std::function<void()>& begin) { return good(begin); };
-  EXPECT_THROW(run_request(ledger, order, {.prepare = {}, .run = anew, .obstacle = none}), RequestClosed);
+  const auto anew = [this](const Entry&, const std::function<void()>& begin) {
+    return good(begin);
+  };
+  EXPECT_THROW(run_request(ledger, order, {.prepare = {}, .run = anew, .obstacle = none}),
+               RequestClosed);
   EXPECT_EQ(drawn, 0);
-  const auto from_checkpoint = [](const Entry&, const std::function<void()>&) -> std::string { return "43"; };
-  EXPECT_EQ(run_request(ledger, order, {.prepare = {}, .run = from_checkpoint, .obstacle = none}).answer, "43");
+  const auto from_checkpoint = [](const Entry&, const std::function<void()>&) -> std::string {
+    return "43";
+  };
+  EXPECT_EQ(
+      run_request(ledger, order, {.prepare = {}, .run = from_checkpoint, .obstacle = none}).answer,
+      "43");
   EXPECT_EQ(charges(), 1U);
 }
 
 TEST_P(Requests, AFailureBeforeTheChargeCostsNothing) {
   Ledger ledger = open_ledger(place());
   const auto fail = [] { throw std::runtime_error("no such column"); };
-  EXPECT_THROW(run_request(ledger, {.request = "study", .content = "c", .event = pure(1)}, {.prepare = fail, .run = {}}), std::runtime_error);
+  EXPECT_THROW(run_request(ledger, {.request = "study", .content = "c", .event = pure(1)},
+                           {.prepare = fail, .run = {}}),
+               std::runtime_error);
   EXPECT_EQ(charges(), 0U);
 }
 
@@ -98,12 +115,14 @@ TEST_P(Requests, AFailureBeforeNoiseLeavesARequestToRunAgain) {
     const std::string name = again ? "other" : "study";
     std::string request;
     try {
-      (void)go([](const auto&) -> std::string { throw std::runtime_error("out of memory"); }, again, name);
+      (void)go([](const auto&) -> std::string { throw std::runtime_error("out of memory"); }, again,
+               name);
       FAIL();
     } catch (const RequestFailed& failed) {
       request = failed.request();
       EXPECT_EQ(failed.state(), RequestState::charged);
-      EXPECT_TRUE(mentions(failed.what(), "out of memory") && mentions(failed.what(), "request " + request + " can be run again"))
+      EXPECT_TRUE(mentions(failed.what(), "out of memory") &&
+                  mentions(failed.what(), "request " + request + " can be run again"))
           << failed.what();
       EXPECT_EQ(failed.remedy(), Remedy::repeat_request);
     }
@@ -121,7 +140,9 @@ TEST_P(Requests, AFailureAfterTheFirstNoiseClosesTheRequest) {
       throw std::runtime_error("the disk is full");
     });
   });
-  EXPECT_TRUE(mentions(words, "the disk is full") && mentions(words, "closed") && mentions(words, "charged anew")) << words;
+  EXPECT_TRUE(mentions(words, "the disk is full") && mentions(words, "closed") &&
+              mentions(words, "charged anew"))
+      << words;
   EXPECT_THROW((void)go([this](const auto& begin) { return good(begin); }), RequestClosed);
   EXPECT_EQ(drawn, 0);
   EXPECT_EQ(charges(), 1U);
@@ -151,7 +172,8 @@ TEST_P(Requests, WorkThatDrawsNoNoiseIsMarkedAsBegun) {
 TEST_P(Requests, OfTwoRunsOfOneRequestOneDraws) {
   const std::string words = error_of([&] {
     (void)go([&](const auto& begin) {
-      EXPECT_EQ(go([this](const auto& other) { return good(other); }).answer, "42");  // the other is faster
+      EXPECT_EQ(go([this](const auto& other) { return good(other); }).answer,
+                "42");  // the other is faster
       begin();
       ++drawn;
       return std::string("43");
@@ -166,7 +188,8 @@ TEST_P(Requests, OfTwoRunsOfOneRequestOneDraws) {
 TEST_P(Requests, AnotherContentIsRefused) {
   (void)go([this](const auto& begin) { return good(begin); });
   Ledger ledger = open_ledger(place());
-  EXPECT_THROW(run_request(ledger, {.request = "study", .content = "other", .event = pure(1)}, {}), LedgerError);
+  EXPECT_THROW(run_request(ledger, {.request = "study", .content = "other", .event = pure(1)}, {}),
+               LedgerError);
 }
 
 TEST_P(Requests, BeginNeedsAChargeAndHappensOnce) {
@@ -220,7 +243,8 @@ TEST_P(Requests, AKilledRunThatHadBegunIsClosed) {
           false, name);
     }
     waitpid(child, nullptr, 0);
-    const std::string words = error_of([&] { (void)go([this](const auto& begin) { return good(begin); }, false, name); });
+    const std::string words =
+        error_of([&] { (void)go([this](const auto& begin) { return good(begin); }, false, name); });
     EXPECT_EQ(words.empty(), !has_begun) << words;
     EXPECT_EQ(mentions(words, "charged") && mentions(words, "charged anew"), has_begun) << words;
   }

@@ -19,32 +19,43 @@ class VersionOne : public AnyLedger {
  protected:
   // Two charges of 0.25, the first with an answer, as version 1 stored them.
   void write() {
-    const std::string first = chained("sotto ledger", {"id", "then", "people", "person", "add-remove", "approx(1, 0)"});
-    const std::string one = chained(first, {"1", "t1", "a", "ca", "pure(0.25)", "0.25", "0", exact(Real(0.25)), exact(Real(0))});
-    const std::string two = chained(one, {"2", "t2", "b", "cb", "pure(0.25)", "0.25", "0", exact(Real(0.5)), exact(Real(0))});
+    const std::string first =
+        chained("sotto ledger", {"id", "then", "people", "person", "add-remove", "approx(1, 0)"});
+    const std::string one = chained(first, {"1", "t1", "a", "ca", "pure(0.25)", "0.25", "0",
+                                            exact(Real(0.25)), exact(Real(0))});
+    const std::string two = chained(
+        one, {"2", "t2", "b", "cb", "pure(0.25)", "0.25", "0", exact(Real(0.5)), exact(Real(0))});
     const bool is_file = GetParam() == Kind::file;
     std::string sql;
     if (is_file) {
       sql =
           "PRAGMA application_id=1936684148; PRAGMA user_version=1;"
-          "CREATE TABLE founding (id TEXT NOT NULL, created TEXT NOT NULL, name TEXT NOT NULL, unit TEXT NOT NULL, relation TEXT NOT NULL, budget "
+          "CREATE TABLE founding (id TEXT NOT NULL, created TEXT NOT NULL, name TEXT NOT NULL, "
+          "unit TEXT NOT NULL, relation TEXT NOT NULL, budget "
           "TEXT "
-          "NOT NULL); CREATE TABLE entry (number INTEGER PRIMARY KEY, time TEXT NOT NULL, request TEXT NOT NULL UNIQUE, content TEXT NOT NULL, plan "
+          "NOT NULL); CREATE TABLE entry (number INTEGER PRIMARY KEY, time TEXT NOT NULL, request "
+          "TEXT NOT NULL UNIQUE, content TEXT NOT NULL, plan "
           "TEXT "
-          "NOT NULL, cost REAL NOT NULL, cost_delta REAL NOT NULL, amount TEXT NOT NULL, delta TEXT NOT NULL, hash TEXT NOT NULL);"
-          "CREATE TABLE answer (request TEXT PRIMARY KEY REFERENCES entry(request), answer TEXT NOT NULL);"
+          "NOT NULL, cost REAL NOT NULL, cost_delta REAL NOT NULL, amount TEXT NOT NULL, delta "
+          "TEXT NOT NULL, hash TEXT NOT NULL);"
+          "CREATE TABLE answer (request TEXT PRIMARY KEY REFERENCES entry(request), answer TEXT "
+          "NOT NULL);"
           "INSERT INTO founding VALUES (";
     } else {
       sql =
           "CREATE SCHEMA sotto_ledger; SET search_path = sotto_ledger;"
-          "CREATE TABLE founding (version integer PRIMARY KEY CHECK (version = 1), id text NOT NULL, created text NOT NULL, name text NOT NULL, unit "
+          "CREATE TABLE founding (version integer PRIMARY KEY CHECK (version = 1), id text NOT "
+          "NULL, created text NOT NULL, name text NOT NULL, unit "
           "text "
           "NOT NULL, relation text NOT NULL, budget text NOT NULL);"
-          "CREATE TABLE entry (number bigint PRIMARY KEY, time text NOT NULL, request text COLLATE \"C\" NOT NULL UNIQUE, content text NOT NULL, "
+          "CREATE TABLE entry (number bigint PRIMARY KEY, time text NOT NULL, request text COLLATE "
+          "\"C\" NOT NULL UNIQUE, content text NOT NULL, "
           "plan text "
-          "NOT NULL, cost double precision NOT NULL, cost_delta double precision NOT NULL, amount text NOT NULL, delta text NOT NULL, hash text NOT "
+          "NOT NULL, cost double precision NOT NULL, cost_delta double precision NOT NULL, amount "
+          "text NOT NULL, delta text NOT NULL, hash text NOT "
           "NULL);"
-          "CREATE TABLE answer (request text COLLATE \"C\" PRIMARY KEY REFERENCES entry(request), answer text NOT NULL);"
+          "CREATE TABLE answer (request text COLLATE \"C\" PRIMARY KEY REFERENCES entry(request), "
+          "answer text NOT NULL);"
           "INSERT INTO founding VALUES (1, ";
     }
     sql +=
@@ -89,7 +100,8 @@ TEST_P(VersionOne, IsShownVerifiedAndExportedAndNotCharged) {
 TEST_P(VersionOne, IsImportedAsVersionTwo) {
   write();
   const std::string text = Ledger::open(place()).export_text();
-  Ledger ledger = import_ledger(place("new"), text, {.unit_type = "integer", .source = "/data/people.csv"});
+  Ledger ledger =
+      import_ledger(place("new"), text, {.unit_type = "integer", .source = "/data/people.csv"});
   EXPECT_EQ(ledger.id(), "id");
   EXPECT_EQ(ledger.created(), "then");
   EXPECT_EQ(ledger.terms().unit_type, "integer");

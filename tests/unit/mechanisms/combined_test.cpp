@@ -1,4 +1,5 @@
-// Sums of noises: closed forms, and draws. A draw's test fails by chance less than once in a million runs.
+// Sums of noises: closed forms, and draws. A draw's test fails by chance less than once in a
+// million runs.
 #include "mechanisms/api/combined.hpp"
 
 #include <gtest/gtest.h>
@@ -12,11 +13,13 @@
 namespace sotto {
 namespace {
 
-// n Laplace noises of scale 1: by partial fractions of (1 - s²)^-n, a mixture of Gamma laws of shape k with weights C(2n-k-1, n-k)/2^(2n-k).
+// n Laplace noises of scale 1: by partial fractions of (1 - s²)^-n, a mixture of Gamma laws of
+// shape k with weights C(2n-k-1, n-k)/2^(2n-k).
 double tail_of_equal(int n, double t) {
   double all = 0;
   for (int k = 1; k <= n; ++k) {
-    const double choose = std::exp(std::lgamma(2 * n - k) - std::lgamma(n - k + 1) - std::lgamma(n));
+    const double choose =
+        std::exp(std::lgamma(2 * n - k) - std::lgamma(n - k + 1) - std::lgamma(n));
     double beyond = 0;
     double term = std::exp(-t);
     for (int j = 0; j < k; ++j) {
@@ -54,15 +57,19 @@ TEST(Combined, TheTailOfGaussianNoisesIsThatOfOne) {
 }
 
 TEST(Combined, TheTailOfUnequalLaplaceNoisesIsThatOfDraws) {
-  const std::vector<std::vector<Weight>> all{
-      {{1.0}, {0.3}}, {{1.0}, {0.999}, {-0.2}}, {{0.25, 3}, {0.75, 12}}, {{0.999, 1}, {0.001, 30}}, {{0.5, 31}, {0.5, 2}}};
+  const std::vector<std::vector<Weight>> all{{{1.0}, {0.3}},
+                                             {{1.0}, {0.999}, {-0.2}},
+                                             {{0.25, 3}, {0.75, 12}},
+                                             {{0.999, 1}, {0.001, 30}},
+                                             {{0.5, 31}, {0.5, 2}}};
   std::mt19937_64 dice(5);
   const auto laplace = [&dice] {
     const double size = -std::log((static_cast<double>(dice() >> 11U) + 0.5) * 0x1p-53);
     return (dice() & 1U) != 0 ? size : -size;
   };
   for (const auto& weights : all) {
-    const double at[] = {distance_at(NoiseKind::laplace, 1, weights, 0.5), distance_at(NoiseKind::laplace, 1, weights, 0.05),
+    const double at[] = {distance_at(NoiseKind::laplace, 1, weights, 0.5),
+                         distance_at(NoiseKind::laplace, 1, weights, 0.05),
                          distance_at(NoiseKind::laplace, 1, weights, 0.005)};
     constexpr int draws = 200'000;
     int beyond[] = {0, 0, 0};
@@ -74,14 +81,17 @@ TEST(Combined, TheTailOfUnequalLaplaceNoisesIsThatOfDraws) {
       for (int k = 0; k < 3; ++k) beyond[k] += std::abs(sum) > at[k] ? 1 : 0;
     }
     const double expected[] = {0.5, 0.05, 0.005};
-    for (int k = 0; k < 3; ++k) EXPECT_NEAR(beyond[k], draws * expected[k], 5.5 * std::sqrt(draws * expected[k]) + 3e-3 * draws * expected[k]);
+    for (int k = 0; k < 3; ++k)
+      EXPECT_NEAR(beyond[k], draws * expected[k],
+                  5.5 * std::sqrt(draws * expected[k]) + 3e-3 * draws * expected[k]);
   }
 }
 
 TEST(Combined, DistanceAtIsTheInverse) {
   const std::vector<Weight> weights{{1.0}, {0.4, 2}, {0.1, 7}};
   for (const NoiseKind kind : {NoiseKind::gaussian, NoiseKind::laplace}) {
-    for (const double p : {0.9, 0.5, 0.05, 1e-4}) EXPECT_NEAR(tail(kind, 2, weights, distance_at(kind, 2, weights, p)), p, 1e-6 * p);
+    for (const double p : {0.9, 0.5, 0.05, 1e-4})
+      EXPECT_NEAR(tail(kind, 2, weights, distance_at(kind, 2, weights, p)), p, 1e-6 * p);
   }
   const std::vector<Weight> one{{1.0}};
   EXPECT_NEAR(distance_at(NoiseKind::laplace, 7, one, 0.05), 7 * std::log(20.0), 1e-4);

@@ -6,8 +6,8 @@
 #include <numeric>
 #include <thread>
 
-#include "sotto/accounting/account.hpp"
 #include "accounting/api/concentrated.hpp"
+#include "sotto/accounting/account.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/mechanisms/additive.hpp"
 #include "sotto/mechanisms/choice.hpp"
@@ -80,30 +80,39 @@ TEST(Additive, CalibrationsSufficeAndAreNotWasteful) {
   const Additive pure = laplace_for(Epsilon(epsilon), 0.7);
   for (const double target : {0.1, 0.3, 0.5, 1.0, 2.7}) {
     for (const double l1 : {0.7, 1.0, 3.0, 1e-7, 12345.678}) {
-      EXPECT_LE(sotto::epsilon(laplace_for(Epsilon(target), l1).event(), Delta(0)).value.upper, target) << target << " " << l1;
-      EXPECT_LE(zcdp_of(gaussian_for_zcdp(target, l1).event(), RhoConversion::better).rho.upper(), target * (1 + 0x1p-52)) << target << " " << l1;
+      EXPECT_LE(sotto::epsilon(laplace_for(Epsilon(target), l1).event(), Delta(0)).value.upper,
+                target)
+          << target << " " << l1;
+      EXPECT_LE(zcdp_of(gaussian_for_zcdp(target, l1).event(), RhoConversion::better).rho.upper(),
+                target * (1 + 0x1p-52))
+          << target << " " << l1;
     }
   }
   EXPECT_EQ(laplace_for(Epsilon(0.5), 1).event(), laplace(2));
   EXPECT_NEAR(pure.scale(), 0.7 / 0.3, 1e-12);
   const Additive analytic = gaussian_for(Epsilon(epsilon), Delta(1e-6), 2);
   EXPECT_LE(sotto::epsilon(analytic.event(), Delta(1e-6)).value.upper, epsilon * (1 + 1e-15));
-  const Additive classical = gaussian_for(Epsilon(epsilon), Delta(1e-6), 2, GaussianRule::classical);
+  const Additive classical =
+      gaussian_for(Epsilon(epsilon), Delta(1e-6), 2, GaussianRule::classical);
   EXPECT_NEAR(classical.scale(), 2 * std::sqrt(2 * std::log(1.25e6)) / 0.3, 1e-9);
   EXPECT_GT(classical.scale(), analytic.scale());
   EXPECT_NEAR(gaussian_for_zcdp(0.02, 3).scale(), 3 / std::sqrt(0.04), 1e-12);
   EXPECT_NEAR(gaussian_for_renyi(Order(8), 0.5, 3).scale(), 3 * std::sqrt(8.0), 1e-12);
-  EXPECT_THROW((void)gaussian_for(Epsilon(2), Delta(1e-6), 1, GaussianRule::classical), OutsideConditions);
+  EXPECT_THROW((void)gaussian_for(Epsilon(2), Delta(1e-6), 1, GaussianRule::classical),
+               OutsideConditions);
   // where doubles end: an answer or an error, at once
   for (const double target : {0x1p-1074, 1e-300, 1.0, 1e300, std::numeric_limits<double>::max()}) {
     for (const double l1 : {0x1p-1074, 1e-300, 1.0, 1e300, std::numeric_limits<double>::max()}) {
       try {
-        EXPECT_LE(sotto::epsilon(laplace_for(Epsilon(target), l1).event(), Delta(0)).value.upper, target) << target << " " << l1;
+        EXPECT_LE(sotto::epsilon(laplace_for(Epsilon(target), l1).event(), Delta(0)).value.upper,
+                  target)
+            << target << " " << l1;
       } catch (const InvalidValue&) {
         EXPECT_TRUE(target != 1 || l1 != 1);
       }
     }
-    for (const std::int64_t k : {2, 3, 1000}) EXPECT_LE(Respondent::with_epsilon(Epsilon(target), k).p(), 1) << target;
+    for (const std::int64_t k : {2, 3, 1000})
+      EXPECT_LE(Respondent::with_epsilon(Epsilon(target), k).p(), 1) << target;
   }
   EXPECT_THROW((void)laplace_for(Epsilon(0), 1), InvalidValue);
   EXPECT_THROW((void)laplace_for(Epsilon(1), -1), InvalidValue);
@@ -112,7 +121,8 @@ TEST(Additive, CalibrationsSufficeAndAreNotWasteful) {
 TEST(Additive, AHoleIsCalibratedAndItsLeafApplied) {
   const Additive mechanism = additive_for(parse("100 * gaussian(?, 2)"), Epsilon(1), Delta(1e-5));
   EXPECT_LE(epsilon(100 * mechanism.event(), Delta(1e-5)).value.upper, 1 + 1e-15);
-  EXPECT_THROW((void)additive_for(parse("gaussian(?) + laplace(3)"), Epsilon(1), Delta(1e-5)), InvalidValue);
+  EXPECT_THROW((void)additive_for(parse("gaussian(?) + laplace(3)"), Epsilon(1), Delta(1e-5)),
+               InvalidValue);
 }
 
 TEST(Additive, ArsinhCarriesTheRhoOfItsRoundedSigma) {
@@ -178,7 +188,8 @@ TEST(RandomizedResponse, KeepsTheTruthWithItsProbability) {
   std::vector<std::int64_t> counts(4);
   for (int i = 0; i < 100'000; ++i) ++counts[static_cast<std::size_t>(respondent.respond(2))];
   EXPECT_NEAR(static_cast<double>(counts[2]), 60'000, 900);
-  for (const std::size_t other : {0U, 1U, 3U}) EXPECT_NEAR(static_cast<double>(counts[other]), 40'000 / 3.0, 700);
+  for (const std::size_t other : {0U, 1U, 3U})
+    EXPECT_NEAR(static_cast<double>(counts[other]), 40'000 / 3.0, 700);
   const std::vector<double> estimates = respondent.estimate(counts);
   EXPECT_NEAR(estimates[2], 100'000, 5 * respondent.deviation(100'000));
   EXPECT_NEAR(estimates[0], 0, 5 * respondent.deviation(100'000));

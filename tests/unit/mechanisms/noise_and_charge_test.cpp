@@ -11,13 +11,13 @@
 #include <type_traits>
 #include <vector>
 
-#include "sotto/core/errors.hpp"
-#include "sotto/mechanisms/additive.hpp"
 #include "mechanisms/api/noisy_sum.hpp"
 #include "mechanisms/api/objective.hpp"
 #include "mechanisms/api/partition_selection.hpp"
-#include "sotto/plan/text.hpp"
 #include "privacy/api/gaussian.hpp"
+#include "sotto/core/errors.hpp"
+#include "sotto/mechanisms/additive.hpp"
+#include "sotto/plan/text.hpp"
 
 namespace sotto {
 namespace {
@@ -40,7 +40,8 @@ double deviation_of(const std::vector<double>& errors) {
 }
 
 void expect_deviation(const std::vector<double>& errors, double expected) {
-  EXPECT_NEAR(deviation_of(errors) / expected, 1, 5.5 / std::sqrt(2 * static_cast<double>(errors.size())));
+  EXPECT_NEAR(deviation_of(errors) / expected, 1,
+              5.5 / std::sqrt(2 * static_cast<double>(errors.size())));
 }
 
 // The standard deviation that a Gaussian event needs where one unit moves the numbers by this much.
@@ -73,20 +74,26 @@ TEST(NoiseAndCharge, AGaussianNoiseIsItsMultiplierTimesItsLength) {
 
 TEST(NoiseAndCharge, ANumberOrAVectorHasTheNoiseOfItsEvent) {
   const Additive of_leaf(gaussian(2.5, 3));
-  expect_deviation(errors_of([&] { return of_leaf.release(7); }, 7), deviation_for(of_leaf.event(), 3));
+  expect_deviation(errors_of([&] { return of_leaf.release(7); }, 7),
+                   deviation_for(of_leaf.event(), 3));
   const Additive of_length(GaussianNoise(2.5, 12, 2));  // one unit moves the numbers by 24
   EXPECT_EQ(of_length.event(), gaussian(2.5, 2));
-  expect_deviation(errors_of([&] { return of_length.release(7); }, 7), deviation_for(of_length.event(), 24));
-  expect_deviation(of_length.release(std::vector<double>(draws)), deviation_for(of_length.event(), 24));
-  expect_deviation(of_length.release_each(std::vector<double>(draws)), deviation_for(of_length.event(), 24));
+  expect_deviation(errors_of([&] { return of_length.release(7); }, 7),
+                   deviation_for(of_length.event(), 24));
+  expect_deviation(of_length.release(std::vector<double>(draws)),
+                   deviation_for(of_length.event(), 24));
+  expect_deviation(of_length.release_each(std::vector<double>(draws)),
+                   deviation_for(of_length.event(), 24));
 }
 
 // The mean of |noise| is b, and its standard deviation b/√n.
 TEST(NoiseAndCharge, LaplaceNoiseIsThatOfItsEvent) {
   const Additive mechanism(laplace(4, 3));
   double sum = 0;
-  for (const double error : errors_of([&] { return mechanism.release(7); }, 7)) sum += std::abs(error);
-  EXPECT_NEAR(sum / draws / mechanism.event().as<Laplace>()->b.value(), 1, 5.5 / std::sqrt(static_cast<double>(draws)));
+  for (const double error : errors_of([&] { return mechanism.release(7); }, 7))
+    sum += std::abs(error);
+  EXPECT_NEAR(sum / draws / mechanism.event().as<Laplace>()->b.value(), 1,
+              5.5 / std::sqrt(static_cast<double>(draws)));
 }
 
 // A sinh(noise/A) is Gaussian of standard deviation sensitivity/√(2ρ).
@@ -105,7 +112,8 @@ TEST(NoiseAndCharge, ASumHasTheNoiseOfItsEvent) {
     std::vector<double> many(draws);
     sum.release(layer, std::vector<std::int64_t>(draws), many);
     expect_deviation(many, deviation_for(sum.event(), 0.5));
-    expect_deviation(errors_of([&] { return sum.release(layer, 0); }, 0), deviation_for(sum.event(), 0.5));
+    expect_deviation(errors_of([&] { return sum.release(layer, 0); }, 0),
+                     deviation_for(sum.event(), 0.5));
   }
 }
 
@@ -113,7 +121,8 @@ TEST(NoiseAndCharge, TheSharesOfTheHonestPartiesAreTheNoiseOfTheSum) {
   for (const std::int64_t honest : {1, 3, 7}) {
     const PartyNoise share(GaussianNoise(3, 0.25, 2), honest);
     EXPECT_EQ(share.event(), gaussian(3, 2));
-    EXPECT_GE(share.scale() * share.scale() * static_cast<double>(honest), share.sum().scale() * share.sum().scale() * (1 - 0x1p-50));
+    EXPECT_GE(share.scale() * share.scale() * static_cast<double>(honest),
+              share.sum().scale() * share.sum().scale() * (1 - 0x1p-50));
     EXPECT_NEAR(share.scale_of(4), 2 * share.scale(), 1e-12);
     const NoisySum totals(share, {-30});
     const NoisyShare numbers(share, share.grid());
@@ -147,7 +156,12 @@ TEST(NoiseAndCharge, AShareIsAroundThePartysNumbers) {
 // % for a σ that is 1 % larger.
 TEST(NoiseAndCharge, TheNoiseInsideAnObjectiveIsThatOfItsGuarantee) {
   for (const bool replaces : {false, true}) {
-    const ObjectiveNoise noise({.epsilon = 1, .delta = 1e-3, .gradient = 3, .curvature = 2, .strength = 20, .replaces = replaces});
+    const ObjectiveNoise noise({.epsilon = 1,
+                                .delta = 1e-3,
+                                .gradient = 3,
+                                .curvature = 2,
+                                .strength = 20,
+                                .replaces = replaces});
     const Plan minimum = approx(1, 1e-3);
     EXPECT_EQ(noise.event(), replaces ? group(2, minimum) : minimum);
     const double sigma = deviation_of(noise.draw(draws, -10));
@@ -166,16 +180,21 @@ TEST(NoiseAndCharge, ASelectionHasTheNoiseOfItsEvent) {
     const bool is_laplace = leaf.as<Laplace>() != nullptr;
     const PartitionSelection selection(leaf, 1e-4, 2);
     EXPECT_EQ(selection.event(), leaf + approx(0, 1e-4));
-    const double scale = is_laplace ? leaf.as<Laplace>()->b.value() : leaf.as<Gaussian>()->sigma.value();
+    const double scale =
+        is_laplace ? leaf.as<Laplace>()->b.value() : leaf.as<Gaussian>()->sigma.value();
     for (const double above : {-1.0, 0.0, 1.0}) {
-      const auto units = static_cast<std::int64_t>(std::ceil(selection.threshold() + above * scale));
+      const auto units =
+          static_cast<std::int64_t>(std::ceil(selection.threshold() + above * scale));
       const double reach = (static_cast<double>(units) - selection.threshold()) / scale;
-      const double tail = is_laplace ? std::exp(-std::abs(reach)) / 2 : std::erfc(std::abs(reach) / std::sqrt(2.0)) / 2;
+      const double tail = is_laplace ? std::exp(-std::abs(reach)) / 2
+                                     : std::erfc(std::abs(reach) / std::sqrt(2.0)) / 2;
       const double expected = reach > 0 ? 1 - tail : tail;
       double selected = 0;
       for (std::size_t i = 0; i < draws; ++i) selected += selection.selects(units) ? 1 : 0;
       // half a step of the grid is 0.05 % of the scale
-      EXPECT_NEAR(selected / draws, expected, 5.5 * std::sqrt(expected * (1 - expected) / draws) + 0.0005) << print(leaf) << " " << above;
+      EXPECT_NEAR(selected / draws, expected,
+                  5.5 * std::sqrt(expected * (1 - expected) / draws) + 0.0005)
+          << print(leaf) << " " << above;
     }
     // a unit alone in its two groups is shown in one of them with probability 1e-4 at most, in
     // 40000 draws about twice

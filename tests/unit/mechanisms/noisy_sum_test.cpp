@@ -13,12 +13,14 @@
 namespace sotto {
 namespace {
 
-// 20000 draws each: mean within 5.5 standard errors, variance within 5.5 of its own; 12 cases, false alarm 1e-6.
+// 20000 draws each: mean within 5.5 standard errors, variance within 5.5 of its own; 12 cases,
+// false alarm 1e-6.
 TEST(NoisySum, IsAroundTheTotalOnTheGridOfTheNoise) {
   const std::vector<int> exponents{-40, -19};
   const NoisySum noise(GaussianNoise(3, 1), exponents);
   const std::size_t count = 20000;
-  for (const std::int64_t total : {std::int64_t{0}, std::int64_t{-1234567890123}, std::int64_t{987654321098765}}) {
+  for (const std::int64_t total :
+       {std::int64_t{0}, std::int64_t{-1234567890123}, std::int64_t{987654321098765}}) {
     for (const std::size_t layer : {0U, 1U}) {
       std::vector<double> noisy(count);
       noise.release(layer, std::vector<std::int64_t>(count, total), noisy);
@@ -49,7 +51,8 @@ TEST(NoisySum, ALayerThatIsTooFineForTheNoiseIsRefused) {
 }
 
 TEST(NoisySum, KeepsEveryBitOfATotalBeyondTheDoubles) {
-  // 2^62 + 512 is no double: rounded before the noise it would be 2^62, and the mean of what is released 512 less
+  // 2^62 + 512 is no double: rounded before the noise it would be 2^62, and the mean of what is
+  // released 512 less
   const int exponent = -40;
   const NoisySum noise(GaussianNoise(300, std::ldexp(1.0, exponent)), {exponent});
   const std::int64_t total = (std::int64_t{1} << 62U) + 512;
@@ -60,9 +63,13 @@ TEST(NoisySum, KeepsEveryBitOfATotalBeyondTheDoubles) {
     for (const bool single : {false, true}) {
       double mean = 0;
       for (const double one : many) {
-        mean += static_cast<double>(sign) * std::ldexp(single ? noise.release(0, sign * total) : one, -exponent) - 0x1p62;
+        mean += static_cast<double>(sign) *
+                    std::ldexp(single ? noise.release(0, sign * total) : one, -exponent) -
+                0x1p62;
       }
-      EXPECT_NEAR(mean / draws, 512, 60);  // a deviation of 512/√draws = 5.1: fails by chance with probability below 1e-30
+      EXPECT_NEAR(
+          mean / draws, 512,
+          60);  // a deviation of 512/√draws = 5.1: fails by chance with probability below 1e-30
     }
   }
 }

@@ -55,15 +55,18 @@ TEST(Complex, FunctionsKeepTheirDocumentedErrors) {
     const Wide e = wide_exp({z.re, z.im});
     const double growth = std::max(1.0, std::exp(z.re));
     const auto off = [](Complex value, Wide truth) {
-      return static_cast<double>(std::hypot(static_cast<Long>(value.re) - truth.re, static_cast<Long>(value.im) - truth.im));
+      return static_cast<double>(std::hypot(static_cast<Long>(value.re) - truth.re,
+                                            static_cast<Long>(value.im) - truth.im));
     };
     EXPECT_LE(off(exp(z), e), 16 * unit * std::exp(z.re));
     // e^z - 1 - z cancels in long double, too, which is a reference only for z that are not small
     if (abs(z) > 0.05) {
-      EXPECT_LE(off(exp_excess(z), {e.re - 1 - z.re, e.im - z.im}), 32 * unit * growth * std::min(abs(z) * abs(z), 2 + abs(z)));
+      EXPECT_LE(off(exp_excess(z), {e.re - 1 - z.re, e.im - z.im}),
+                32 * unit * growth * std::min(abs(z) * abs(z), 2 + abs(z)));
     }
     const Wide back = wide_exp({-z.re, -z.im});
-    EXPECT_LE(off(sinh(z), {(e.re - back.re) / 2, (e.im - back.im) / 2}), 16 * unit * abs(z) * std::cosh(z.re) + 1e-18);
+    EXPECT_LE(off(sinh(z), {(e.re - back.re) / 2, (e.im - back.im) / 2}),
+              16 * unit * abs(z) * std::cosh(z.re) + 1e-18);
     const double distance = abs(Complex{1 + z.re, z.im});
     if (distance > 1e-3) {
       const Complex log = log1p(z);

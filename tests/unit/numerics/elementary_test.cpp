@@ -17,7 +17,8 @@ using Unary = Real (*)(const Real&);
 
 void check_unary(const char* name, Unary f, oracle::Width width = {}) {
   oracle::check(
-      oracle::rows("numerics", "function", name), [f](const Row& row) { return f(row.number("x")); }, width);
+      oracle::rows("numerics", "function", name),
+      [f](const Row& row) { return f(row.number("x")); }, width);
 }
 
 TEST(Elementary, ExpEnclosesTheOracle) { check_unary("exp", exp); }
@@ -30,7 +31,8 @@ TEST(Elementary, Log1pexpEnclosesTheOracle) { check_unary("log1pexp", log1pexp);
 
 TEST(Elementary, SqrtEnclosesTheOracle) {
   // s² underflows for x < 2^-900; the residue is then only known to a few subnormals over s
-  oracle::check(oracle::rows("numerics", "function", "sqrt"), [](const Row& row) { return sqrt(row.number("x")); },
+  oracle::check(oracle::rows("numerics", "function", "sqrt"),
+                [](const Row& row) { return sqrt(row.number("x")); },
                 {.relative = 1e-12, .absolute = 1e-159});
   for (const Row& row : oracle::rows("numerics", "function", "sqrt")) {
     if (row.number("x") > 0x1p-900) {
@@ -40,13 +42,16 @@ TEST(Elementary, SqrtEnclosesTheOracle) {
 }
 
 TEST(Elementary, PowEnclosesTheOracle) {
-  oracle::check(oracle::rows("numerics", "function", "pow"), [](const Row& row) { return pow(row.number("x"), row.number("y")); });
+  oracle::check(oracle::rows("numerics", "function", "pow"),
+                [](const Row& row) { return pow(row.number("x"), row.number("y")); });
 }
 
 // The centre is the nearest pair of doubles, and the radius covers its error.
 TEST(Elementary, ConstantsAreRight) {
-  EXPECT_LE(oracle::distance(pi(), 3.141592653589793, 1.22464679914735317722606593228e-16), pi().radius());
-  EXPECT_LE(oracle::distance(log_two(), 0.6931471805599453, 2.31904681384629961549485546388e-17), log_two().radius());
+  EXPECT_LE(oracle::distance(pi(), 3.141592653589793, 1.22464679914735317722606593228e-16),
+            pi().radius());
+  EXPECT_LE(oracle::distance(log_two(), 0.6931471805599453, 2.31904681384629961549485546388e-17),
+            log_two().radius());
   EXPECT_GE(pi().radius(), 0x1.fp-109);  // π - high - low = -1.94 · 2^-109
   EXPECT_GE(log_two().radius(), 0x1.7cp-111);
   EXPECT_LT(pi().radius(), 1e-30);
@@ -64,9 +69,11 @@ TEST(Elementary, WholeResultsAreExact) {
 }
 
 TEST(Elementary, OutsideTheDomainTheResultIsUnknown) {
-  for (const Real& x : {log(Real(0)), log(Real(-1)), log(Real(1).widened(1)), log1p(Real(-1)), log1p(Real(-3)), sqrt(Real(-1e-300)),
-                        sqrt(Real(0).widened(1e-9)), exp(Real(710)), exp(Real::unknown()), log(Real::unknown()), log1p(Real::unknown()),
-                        sqrt(Real::unknown()), expm1(Real::unknown()), tanh(Real::unknown()), sinh(Real::unknown()), log1pexp(Real::unknown())}) {
+  for (const Real& x :
+       {log(Real(0)), log(Real(-1)), log(Real(1).widened(1)), log1p(Real(-1)), log1p(Real(-3)),
+        sqrt(Real(-1e-300)), sqrt(Real(0).widened(1e-9)), exp(Real(710)), exp(Real::unknown()),
+        log(Real::unknown()), log1p(Real::unknown()), sqrt(Real::unknown()), expm1(Real::unknown()),
+        tanh(Real::unknown()), sinh(Real::unknown()), log1pexp(Real::unknown())}) {
     EXPECT_EQ(x.bound(), Real::unknown().bound()) << oracle::show(x);
   }
 }
@@ -107,26 +114,34 @@ TEST_P(OverABall, TheResultHoldsEveryMember) {
     const Real result = f(Real(centre).widened(radius));
     for (const double t : {-1.0, -0.9, 0.3, 1.0}) {
       const Real member = f(Real(centre) + Real(radius) * Real(t));
-      ASSERT_TRUE(encloses(result, member)) << name << " at " << centre << " ± " << radius << ", member " << t << "\n  ball " << oracle::show(result)
-                                            << "\n  member " << oracle::show(member);
+      ASSERT_TRUE(encloses(result, member))
+          << name << " at " << centre << " ± " << radius << ", member " << t << "\n  ball "
+          << oracle::show(result) << "\n  member " << oracle::show(member);
     }
     // its width is at most 20 times the change of f over the ball
-    const double change = std::fabs(f(Real(centre) + Real(radius)).estimate() - f(Real(centre) - Real(radius)).estimate());
+    const double change = std::fabs(f(Real(centre) + Real(radius)).estimate() -
+                                    f(Real(centre) - Real(radius)).estimate());
     if (radius < 0.05 * std::min(1.0, centre - low)) {
-      ASSERT_LE(result.radius(), 20 * change + 1e-12 * std::fabs(result.estimate()) + 256 * oracle::smallest)
+      ASSERT_LE(result.radius(),
+                20 * change + 1e-12 * std::fabs(result.estimate()) + 256 * oracle::smallest)
           << name << " at " << centre << " ± " << radius;
     }
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Elementary, OverABall,
-                         ::testing::Values(Case{"exp", exp, -30, 30}, Case{"exp", exp, -720, -650}, Case{"exp", exp, 650, 709},
-                                           Case{"expm1", expm1, -0.6, 0.6}, Case{"expm1", expm1, -20, 20}, Case{"log", log, 1e-3, 50},
-                                           Case{"log", log, 0.9, 1.1}, Case{"log1p", log1p, -0.3, 0.3}, Case{"log1p", log1p, -0.99, 40},
-                                           Case{"sqrt", sqrt, 1e-6, 100}, Case{"sinh", sinh, -0.6, 0.6}, Case{"sinh", sinh, -30, 30},
-                                           Case{"tanh", tanh, -3, 3}, Case{"log1pexp", log1pexp, -40, 40}, Case{"log1pexp", log1pexp, -760, -700},
-                                           Case{"square", square, -10, 10}),
-                         [](const auto& instance) { return std::string(instance.param.name) + "_" + std::to_string(instance.index); });
+INSTANTIATE_TEST_SUITE_P(
+    Elementary, OverABall,
+    ::testing::Values(Case{"exp", exp, -30, 30}, Case{"exp", exp, -720, -650},
+                      Case{"exp", exp, 650, 709}, Case{"expm1", expm1, -0.6, 0.6},
+                      Case{"expm1", expm1, -20, 20}, Case{"log", log, 1e-3, 50},
+                      Case{"log", log, 0.9, 1.1}, Case{"log1p", log1p, -0.3, 0.3},
+                      Case{"log1p", log1p, -0.99, 40}, Case{"sqrt", sqrt, 1e-6, 100},
+                      Case{"sinh", sinh, -0.6, 0.6}, Case{"sinh", sinh, -30, 30},
+                      Case{"tanh", tanh, -3, 3}, Case{"log1pexp", log1pexp, -40, 40},
+                      Case{"log1pexp", log1pexp, -760, -700}, Case{"square", square, -10, 10}),
+    [](const auto& instance) {
+      return std::string(instance.param.name) + "_" + std::to_string(instance.index);
+    });
 
 }  // namespace
 }  // namespace sotto

@@ -14,13 +14,16 @@ using oracle::Row;
 
 // log Γ vanishes at 1 and 2, near which the width is relative to Stirling's sum, about 60.
 TEST(Gamma, LogGammaEnclosesTheOracle) {
-  oracle::check(oracle::rows("numerics", "function", "log_gamma"), [](const Row& row) { return log_gamma(row.number("x")); },
+  oracle::check(oracle::rows("numerics", "function", "log_gamma"),
+                [](const Row& row) { return log_gamma(row.number("x")); },
                 {.relative = 1e-12, .absolute = 1e-26});
 }
 
 TEST(Gamma, LogBinomialEnclosesTheOracle) {
-  oracle::check(oracle::rows("numerics", "function", "log_binomial"),
-                [](const Row& row) { return log_binomial(static_cast<std::int64_t>(row.number("x")), static_cast<std::int64_t>(row.number("y"))); });
+  oracle::check(oracle::rows("numerics", "function", "log_binomial"), [](const Row& row) {
+    return log_binomial(static_cast<std::int64_t>(row.number("x")),
+                        static_cast<std::int64_t>(row.number("y")));
+  });
 }
 
 TEST(Gamma, LogBinomialOfTheEndsIsExactlyZero) {
@@ -53,7 +56,9 @@ TEST(LogSpace, MuchSmallerTermsAreBoundedFromAbove) {
   EXPECT_TRUE(oracle::encloses(log_sum_exp(many), log1p(100000 * exp(Real(-101)))));
 }
 
-TEST(LogSpace, AnUnknownTermMakesTheSumUnknown) { EXPECT_EQ(log_sum_exp({Real(1), Real::unknown()}).upper(), oracle::infinity); }
+TEST(LogSpace, AnUnknownTermMakesTheSumUnknown) {
+  EXPECT_EQ(log_sum_exp({Real(1), Real::unknown()}).upper(), oracle::infinity);
+}
 
 TEST(LogSpace, AnEmptySumIsBoundedFromAbove) { EXPECT_LE(log_sum_exp({}).upper(), -1e300); }
 

@@ -15,7 +15,8 @@ using oracle::Row;
 using Unary = Real (*)(const Real&);
 
 void check_unary(const char* name, Unary f) {
-  oracle::check(oracle::rows("numerics", "function", name), [f](const Row& row) { return f(row.number("x")); });
+  oracle::check(oracle::rows("numerics", "function", name),
+                [f](const Row& row) { return f(row.number("x")); });
 }
 
 TEST(Normal, MillsRatioEnclosesTheOracle) { check_unary("mills_ratio", mills_ratio); }
@@ -26,21 +27,25 @@ TEST(Normal, DensityEnclosesTheOracle) { check_unary("normal_density", normal_de
 TEST(Normal, EveryFunctionOfABallHoldsItsMembers) {
   std::mt19937_64 random(11);
   std::uniform_real_distribution<double> unit(0, 1);
-  for (const Unary f : {Unary(normal_density), Unary(mills_ratio), Unary(normal_tail), Unary(normal_cdf)}) {
+  for (const Unary f :
+       {Unary(normal_density), Unary(mills_ratio), Unary(normal_tail), Unary(normal_cdf)}) {
     for (int i = 0; i < 300; ++i) {
       const double centre = 18 * unit(random) - 8;
       const double radius = std::exp(-60 * unit(random));
       const Real ball = f(Real(centre).widened(radius));
       for (const double t : {-1.0, 0.5, 1.0}) {
         const Real member = f(Real(centre) + Real(radius * t));
-        ASSERT_TRUE(oracle::encloses(ball, member)) << centre << " ± " << radius << "\n  " << oracle::show(ball) << "\n  " << oracle::show(member);
+        ASSERT_TRUE(oracle::encloses(ball, member))
+            << centre << " ± " << radius << "\n  " << oracle::show(ball) << "\n  "
+            << oracle::show(member);
       }
     }
   }
 }
 
 TEST(Normal, QuantileBracketsEveryProbability) {
-  for (const double p : {1e-320, 1e-300, 1e-100, 1e-10, 0.01, 0.3, 0.5, 0.7, 0.99, 1 - 1e-10, 1 - 0x1p-53}) {
+  for (const double p :
+       {1e-320, 1e-300, 1e-100, 1e-10, 0.01, 0.3, 0.5, 0.7, 0.99, 1 - 1e-10, 1 - 0x1p-53}) {
     const double low = normal_quantile(p, Side::lower);
     const double high = normal_quantile(p, Side::upper);
     EXPECT_LE(low, high) << p;

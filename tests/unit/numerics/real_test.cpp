@@ -19,7 +19,9 @@ using oracle::smallest;
 
 constexpr double largest = std::numeric_limits<double>::max();
 
-bool is_exactly(const Real& x, double value) { return x.lower() == value && x.upper() == value && x.radius() == 0; }
+bool is_exactly(const Real& x, double value) {
+  return x.lower() == value && x.upper() == value && x.radius() == 0;
+}
 bool is_unknown(const Real& x) { return x.lower() == -infinity && x.upper() == infinity; }
 bool holds(const Real& x, double value) { return x.lower() <= value && value <= x.upper(); }
 
@@ -35,7 +37,8 @@ void check_operation(const char* name, Operation f) {
     const double result = std::fabs(row.value().high);
     EXPECT_TRUE(encloses(x, row.value())) << row.show() << "\n  got " << oracle::show(x);
     if (std::min({std::fabs(a.high()), std::fabs(b.high()), result}) > 0x1p-900) {
-      EXPECT_TRUE(oracle::tight(x, row.value(), {.relative = 0x1p-51, .absolute = 0})) << row.show();
+      EXPECT_TRUE(oracle::tight(x, row.value(), {.relative = 0x1p-51, .absolute = 0}))
+          << row.show();
       EXPECT_LE(x.radius(), 0x1p-99 * result) << row.show();
     }
   }
@@ -92,7 +95,8 @@ TEST(Real, BoundsAreTheNearestDoublesOutside) {
 }
 
 TEST(Real, ReadingAWholeNumberIsExact) {
-  for (const double x : {0.0, 1.0, -7.0, 1e6, 0x1p53 - 1, 1 - 0x1p53}) EXPECT_TRUE(is_exactly(Real::reading(x), x));
+  for (const double x : {0.0, 1.0, -7.0, 1e6, 0x1p53 - 1, 1 - 0x1p53})
+    EXPECT_TRUE(is_exactly(Real::reading(x), x));
 }
 
 TEST(Real, ReadingHoldsTheDecimalAndTheBinaryNumber) {
@@ -126,8 +130,8 @@ TEST(Real, ReadingOfASubnormalHoldsTheDecimal) {
 
 TEST(Real, UnknownPropagates) {
   const Real u = Real::unknown();
-  for (const Real& x : {u + 1, 1 - u, u * 2, 2 * u, u / 3, 3 / u, -u, u + u, u * u, u - u, 0 * u, u * 0.0, scale(u, 3), u.widened(1),
-                        Real::hull(u, 1), Real::hull(1, u)}) {
+  for (const Real& x : {u + 1, 1 - u, u * 2, 2 * u, u / 3, 3 / u, -u, u + u, u * u, u - u, 0 * u,
+                        u * 0.0, scale(u, 3), u.widened(1), Real::hull(u, 1), Real::hull(1, u)}) {
     EXPECT_TRUE(is_unknown(x)) << oracle::show(x);
   }
 }
@@ -138,7 +142,8 @@ TEST(Real, DivisionByABallThatHoldsZeroIsUnknown) {
   EXPECT_TRUE(is_unknown(Real(1) / Real(0).widened(1)));
   EXPECT_TRUE(is_unknown(Real(1) / Real(1).widened(1)));
   EXPECT_TRUE(is_unknown(Real(1) / Real(-1).widened(2)));
-  EXPECT_TRUE(is_unknown(Real(1) / Real::ball(1, 0, 0.9999999)) || holds(Real(1) / Real::ball(1, 0, 0.9999999), 1e7));
+  EXPECT_TRUE(is_unknown(Real(1) / Real::ball(1, 0, 0.9999999)) ||
+              holds(Real(1) / Real::ball(1, 0, 0.9999999), 1e7));
   EXPECT_FALSE(is_unknown(Real(1) / Real(1).widened(0.5)));
 }
 
@@ -182,11 +187,13 @@ TEST(Real, HullHoldsBothAndNothingFarAway) {
     ASSERT_LE(x.lower(), Real(a).widened(std::fabs(a) * 1e-3).lower());
     ASSERT_GE(x.upper(), Real(a).widened(std::fabs(a) * 1e-3).upper());
     ASSERT_TRUE(holds(x, b));
-    ASSERT_LE(x.upper() - x.lower(), (std::fabs(a - b) + 1e-3 * std::fabs(a)) * 1.01 + std::fabs(a) * 1.1e-3);
+    ASSERT_LE(x.upper() - x.lower(),
+              (std::fabs(a - b) + 1e-3 * std::fabs(a)) * 1.01 + std::fabs(a) * 1.1e-3);
   }
   EXPECT_TRUE(is_exactly(Real::hull(2, 2), 2));
-  EXPECT_TRUE(is_exactly(Real::hull(-largest, largest) - Real::hull(-largest, largest).widened(0), 0) || is_unknown(Real::hull(-largest, largest)) ||
-              holds(Real::hull(-largest, largest), largest));
+  EXPECT_TRUE(
+      is_exactly(Real::hull(-largest, largest) - Real::hull(-largest, largest).widened(0), 0) ||
+      is_unknown(Real::hull(-largest, largest)) || holds(Real::hull(-largest, largest), largest));
 }
 
 // Half of an odd subnormal is rounded, and the hull must still hold its ends.
@@ -196,7 +203,8 @@ TEST(Real, HullOfSubnormalsHoldsBoth) {
       const double a = i * smallest;
       const double b = j * smallest;
       const Real x = Real::hull(a, b);
-      EXPECT_TRUE(holds(x, a) && holds(x, b)) << i << " and " << j << " smallest doubles: " << oracle::show(x);
+      EXPECT_TRUE(holds(x, a) && holds(x, b))
+          << i << " and " << j << " smallest doubles: " << oracle::show(x);
     }
   }
 }
@@ -247,7 +255,10 @@ TEST(Real, ScaleIsExactAwayFromTheEnds) {
 TEST(Real, EveryOperationHoldsEveryPairOfMembers) {
   std::mt19937_64 random(5);
   std::uniform_real_distribution<double> unit(0, 1);
-  const auto draw = [&] { return std::ldexp(unit(random) < 0.5 ? -1 - unit(random) : 1 + unit(random), static_cast<int>(40 * unit(random)) - 20); };
+  const auto draw = [&] {
+    return std::ldexp(unit(random) < 0.5 ? -1 - unit(random) : 1 + unit(random),
+                      static_cast<int>(40 * unit(random)) - 20);
+  };
   for (int i = 0; i < 4000; ++i) {
     const Real a = Real(draw()) / 3;
     const Real b = Real(draw()) / 7;

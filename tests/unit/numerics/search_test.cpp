@@ -82,7 +82,9 @@ TEST(LeastPoint, ComesNearTheMinimum) {
 }
 
 TEST(LeastPoint, AvoidsInfinityAndNanTowardsTheTop) {
-  const auto f = [](double beyond) { return [beyond](double x) { return x > 4 ? beyond : (x - 3) * (x - 3); }; };
+  const auto f = [](double beyond) {
+    return [beyond](double x) { return x > 4 ? beyond : (x - 3) * (x - 3); };
+  };
   EXPECT_NEAR(least_point(-10, 1000, f(INFINITY)), 3, 1e-6);
   EXPECT_NEAR(least_point(-10, 1000, f(NAN)), 3, 1e-6);
 }

@@ -15,7 +15,8 @@ TEST(Parse, OperatorsInCppAreTheSamePlan) {
   EXPECT_EQ(parse("10000 * poisson(0.01, gaussian(1.0))"), 10'000 * poisson(0.01, gaussian(1.0)));
   EXPECT_EQ(parse("laplace(10) + 3 * gaussian(200)"), laplace(10) + 3 * gaussian(200));
   EXPECT_EQ(parse("parallel(laplace(1), laplace(2))"), parallel({laplace(1), laplace(2)}));
-  EXPECT_EQ(parse("without_replacement(256, 60000, gaussian(1.1))"), without_replacement(256, 60000, gaussian(1.1)));
+  EXPECT_EQ(parse("without_replacement(256, 60000, gaussian(1.1))"),
+            without_replacement(256, 60000, gaussian(1.1)));
   EXPECT_EQ(parse("10000 * poisson(0.01, gaussian(?))"), 10'000 * poisson(0.01, gaussian(hole)));
   EXPECT_EQ(parse("? * laplace(1)"), hole * laplace(1));
   EXPECT_EQ(parse("group(3, laplace(1))"), group(3, laplace(1)));
@@ -23,8 +24,9 @@ TEST(Parse, OperatorsInCppAreTheSamePlan) {
 
 TEST(Parse, EveryLeafIsRead) {
   for (const char* text :
-       {"gaussian(1)", "laplace(1)", "discrete_gaussian(1)", "discrete_laplace(1)", "randomized_response(0.75)", "arsinh(0.1, 20)", "exponential(1)",
-        "catastrophe(1, 1e-05)", "pure(1)", "approx(1, 1e-05)", "rdp(2, 1)", "zcdp(1)", "tcdp(1, 2)", "gdp(1)"}) {
+       {"gaussian(1)", "laplace(1)", "discrete_gaussian(1)", "discrete_laplace(1)",
+        "randomized_response(0.75)", "arsinh(0.1, 20)", "exponential(1)", "catastrophe(1, 1e-05)",
+        "pure(1)", "approx(1, 1e-05)", "rdp(2, 1)", "zcdp(1)", "tcdp(1, 2)", "gdp(1)"}) {
     EXPECT_EQ(print(parse(text)), text);
   }
 }
@@ -41,7 +43,8 @@ TEST(Parse, AQuotientOfWholeNumbersIsANumber) {
   EXPECT_EQ(parse("poisson(256/60000, gaussian(1.1))"), poisson(256.0 / 60000.0, gaussian(1.1)));
   EXPECT_EQ(parse("gaussian(7 / 2, sensitivity=1/3)"), gaussian(3.5, 1.0 / 3.0));
   EXPECT_EQ(parse("laplace(?/2)"), laplace(hole / 2));
-  for (const char* text : {"poisson(0.1/3, gaussian(1))", "poisson(1/0, gaussian(1))", "laplace(1/-2)", "laplace(1/0.5)", "gaussian(1/)"}) {
+  for (const char* text : {"poisson(0.1/3, gaussian(1))", "poisson(1/0, gaussian(1))",
+                           "laplace(1/-2)", "laplace(1/0.5)", "gaussian(1/)"}) {
     EXPECT_THROW((void)parse(text), ParseError) << text;
   }
 }
@@ -61,7 +64,8 @@ TEST(Parse, AMisspeltMechanismGetsASuggestion) {
 }
 
 TEST(Parse, SumsAreAssociativeAndBindLooserThanRepetition) {
-  EXPECT_EQ(parse("laplace(1) + (laplace(2) + laplace(3))"), parse("laplace(1) + laplace(2) + laplace(3)"));
+  EXPECT_EQ(parse("laplace(1) + (laplace(2) + laplace(3))"),
+            parse("laplace(1) + laplace(2) + laplace(3)"));
   EXPECT_EQ(parse("2 * laplace(1) + laplace(2)"), (2 * laplace(1)) + laplace(2));
   EXPECT_EQ(print(2 * (laplace(1) + laplace(2))), "2 * (laplace(1) + laplace(2))");
   EXPECT_EQ(print(2 * (3 * laplace(1))), "2 * 3 * laplace(1)");
@@ -107,7 +111,8 @@ TEST(Parse, ErrorsNameTheColumnAndWhatIsExpected) {
       {"laplace(1) + + laplace(1)", 14, "expected a plan"},
       {"gaussian(1, 2, 3)", 16, "no further number"},
       {"gaussian(1, beta=3)", 18, "not beta"},
-      {"gaussian(sigma=1, 2)", 19, "2 has no name and follows a named number: name it, or put it in front"},
+      {"gaussian(sigma=1, 2)", 19,
+       "2 has no name and follows a named number: name it, or put it in front"},
       {"gaussian(sigma=1, 2*?)", 19, "2*? has no name"},
       {"gaussian(1, sigma=3)", 19, "sigma is given twice"},
       {"gaussian(-1)", 10, "sigma = -1 is not allowed: it must be a number in (0, inf)"},
@@ -131,7 +136,8 @@ TEST(Parse, ErrorsNameTheColumnAndWhatIsExpected) {
       {"gaussian(1, ?*?)", 15, "expected a number"},
       {"gaussian(2*3)", 11, "',' or ')'"},
       {"gaussian(2?)", 11, "',' or ')'"},
-      {"?/2 * laplace(1)", 1, "steps = 0.5*? is not allowed: a count takes '?' or a whole multiple of it"},
+      {"?/2 * laplace(1)", 1,
+       "steps = 0.5*? is not allowed: a count takes '?' or a whole multiple of it"},
       {"group(1.5*?, laplace(1))", 7, "whole multiple"},
       {"(2*?) laplace(1)", 7, "expected '*'"},
       {"rdp(1, 1)", 5, "alpha = 1 is not allowed: it must be a number in (1, inf)"},
@@ -139,8 +145,10 @@ TEST(Parse, ErrorsNameTheColumnAndWhatIsExpected) {
       {"gaussian(0.99999999999999999)", 10, "more digits than a double can hold"},
       {"gaussian(1e999)", 10, "beyond the range"},
       {"gaussian(1x)", 10, "'1x' is not a number"},
-      {"poisson(laplace(1))", 9, "rate comes first and the plan last, as in poisson(0.01, gaussian(1))"},
-      {"group(laplace(1), 5)", 7, "size comes first and the plan last, as in group(5, gaussian(1))"},
+      {"poisson(laplace(1))", 9,
+       "rate comes first and the plan last, as in poisson(0.01, gaussian(1))"},
+      {"group(laplace(1), 5)", 7,
+       "size comes first and the plan last, as in group(5, gaussian(1))"},
       {"poisson(p=0.1, laplace(1))", 9, "expected rate"},
       {"poisson(1%, laplace(1))", 9, "a number has no percent sign: write a share, 0.01"},
       {"poisson(0,01, laplace(1))", 9, "if it has a decimal comma: write a decimal point, 0.01"},
@@ -153,7 +161,8 @@ TEST(Parse, ErrorsNameTheColumnAndWhatIsExpected) {
       ADD_FAILURE() << w.text << " parsed";
     } catch (const ParseError& e) {
       EXPECT_EQ(e.column(), w.column) << w.text << ": " << e.what();
-      EXPECT_NE(std::string(e.what()).find(w.message), std::string::npos) << w.text << ": " << e.what();
+      EXPECT_NE(std::string(e.what()).find(w.message), std::string::npos)
+          << w.text << ": " << e.what();
     }
   }
 }
@@ -178,9 +187,11 @@ TEST(Plan, ValuesAreCheckedByTheConstructor) {
 
 TEST(Json, MalformedTextIsRefusedWithAReason) {
   for (const char* text :
-       {"", "[]", "{}", "3", R"({"gaussian":1})", R"({"gaussian":{}})", R"({"gaussian":{"sigma":"x"}})", R"({"gaussian":{"sigma":1,"x":2}})",
-        R"({"nothing":{}})", R"({"repeat":{"steps":2}})", R"({"sum":{}})", R"({"gaussian":{"sigma":-1}})", R"({"sum":[]})",
-        R"({"gaussian":{"sigma":{"hole":0}}})", R"({"gaussian":{"sigma":{"hole":"2"}}})", R"({"gaussian":{"sigma":{"hole":2,"x":1}}})",
+       {"", "[]", "{}", "3", R"({"gaussian":1})", R"({"gaussian":{}})",
+        R"({"gaussian":{"sigma":"x"}})", R"({"gaussian":{"sigma":1,"x":2}})", R"({"nothing":{}})",
+        R"({"repeat":{"steps":2}})", R"({"sum":{}})", R"({"gaussian":{"sigma":-1}})",
+        R"({"sum":[]})", R"({"gaussian":{"sigma":{"hole":0}}})",
+        R"({"gaussian":{"sigma":{"hole":"2"}}})", R"({"gaussian":{"sigma":{"hole":2,"x":1}}})",
         R"({"repeat":{"steps":{"hole":1.5},"plan":{"pure":{"eps":1}}}})"}) {
     EXPECT_THROW(from_json(text), InvalidValue) << text;
   }
@@ -188,10 +199,14 @@ TEST(Json, MalformedTextIsRefusedWithAReason) {
     from_json(R"({"repeat":{"steps":2,"plan":{"gaussian":{"sigma":1,"beta":2}}}})");
     ADD_FAILURE();
   } catch (const InvalidValue& error) {
-    EXPECT_EQ(std::string(error.what()), "malformed plan in JSON: gaussian has no parameter \"beta\"; it takes sigma, sensitivity");
+    EXPECT_EQ(
+        std::string(error.what()),
+        "malformed plan in JSON: gaussian has no parameter \"beta\"; it takes sigma, sensitivity");
   }
-  EXPECT_EQ(to_json(2 * gaussian(hole)), R"({"repeat":{"steps":2,"plan":{"gaussian":{"sigma":"?","sensitivity":1.0}}}})");
-  EXPECT_EQ(to_json((3 * hole) * pure(0.5 * hole)), R"({"repeat":{"steps":{"hole":3},"plan":{"pure":{"eps":{"hole":0.5}}}}})");
+  EXPECT_EQ(to_json(2 * gaussian(hole)),
+            R"({"repeat":{"steps":2,"plan":{"gaussian":{"sigma":"?","sensitivity":1.0}}}})");
+  EXPECT_EQ(to_json((3 * hole) * pure(0.5 * hole)),
+            R"({"repeat":{"steps":{"hole":3},"plan":{"pure":{"eps":{"hole":0.5}}}}})");
 }
 
 TEST(Holes, AreDescribed) {

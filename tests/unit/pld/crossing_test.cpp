@@ -10,7 +10,9 @@ namespace {
 
 TEST(BracketCrossing, EnclosesTheRootOfAnExponentialProfile) {
   const double width = 1e-9;  // of the profile's bounds
-  const Profile profile = [width](double epsilon) { return Bound{std::exp(-2 * epsilon) * (1 - width), std::exp(-2 * epsilon) * (1 + width)}; };
+  const Profile profile = [width](double epsilon) {
+    return Bound{std::exp(-2 * epsilon) * (1 - width), std::exp(-2 * epsilon) * (1 + width)};
+  };
   const double exact = std::log(1e4) / 2;
   for (const double c : {0.1, 2.0, 30.0}) {  // the search's guess of the decay is 2 at best
     for (const double from : {0.0, 4.0, 49.0}) {
@@ -23,7 +25,9 @@ TEST(BracketCrossing, EnclosesTheRootOfAnExponentialProfile) {
 }
 
 TEST(BracketCrossing, HoldsForEveryDeltaOfARange) {
-  const Profile profile = [](double epsilon) { return Bound{std::exp(-epsilon), std::exp(-epsilon)}; };
+  const Profile profile = [](double epsilon) {
+    return Bound{std::exp(-epsilon), std::exp(-epsilon)};
+  };
   const Bound epsilon = bracket_crossing(profile, 1, 50, {1e-4, 2e-4}, 9, 1e-12);
   EXPECT_GE(epsilon.upper, std::log(1e4));
   EXPECT_LE(epsilon.lower, std::log(5e3));
@@ -40,7 +44,11 @@ TEST(BracketCrossing, EnclosesAJump) {
 }
 
 TEST(BracketCrossing, OfATrivialProfileIsTheWholeRange) {
-  const Bound epsilon = bracket_crossing([](double) { return Bound{0, 1}; }, 1, 5, {1e-3, 1e-3}, 2, 1e-9);
+  const Bound epsilon = bracket_crossing(
+      [](double) {
+        return Bound{0, 1};
+      },
+      1, 5, {1e-3, 1e-3}, 2, 1e-9);
   EXPECT_EQ(epsilon.lower, 0);
   EXPECT_EQ(epsilon.upper, 5);
 }

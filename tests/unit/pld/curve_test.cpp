@@ -19,13 +19,14 @@ struct Case {
 
 std::vector<Case> cases() {
   const Real rate = Real(0.01);
-  return {{"sampled Gaussian, removed", {{poisson_gaussian_loss(1, rate, Direction::remove), 1000}}, 4},
-          {"sampled Gaussian, added", {{poisson_gaussian_loss(1, rate, Direction::add), 1000}}, 4},
-          {"many Laplace", {{laplace_loss(0.1), 500}}, 20},
-          {"few Laplace", {{laplace_loss(0.1), 7}}, 0.7},
-          {"one Laplace", {{laplace_loss(0.5), 1}}, 0.5},
-          {"Laplace beside Gaussian", {{laplace_loss(0.3), 2}, {gaussian_loss(0.04), 1}}, 2},
-          {"exponential", {{exponential_loss(0.5), 20}}, 8}};
+  return {
+      {"sampled Gaussian, removed", {{poisson_gaussian_loss(1, rate, Direction::remove), 1000}}, 4},
+      {"sampled Gaussian, added", {{poisson_gaussian_loss(1, rate, Direction::add), 1000}}, 4},
+      {"many Laplace", {{laplace_loss(0.1), 500}}, 20},
+      {"few Laplace", {{laplace_loss(0.1), 7}}, 0.7},
+      {"one Laplace", {{laplace_loss(0.5), 1}}, 0.5},
+      {"Laplace beside Gaussian", {{laplace_loss(0.3), 2}, {gaussian_loss(0.04), 1}}, 2},
+      {"exponential", {{exponential_loss(0.5), 20}}, 8}};
 }
 
 TEST(ComposedCurve, AgreesWithTheBracketOfEachEpsilonAlone) {

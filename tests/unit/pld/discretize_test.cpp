@@ -31,9 +31,12 @@ Totals totals_of(const GridDistribution& grid) {
 
 // Returns δ(ε) of a discretised step.
 double profile_of(const GridDistribution& grid, double epsilon) {
-  const auto part = [epsilon](double loss) { return std::max<Long>(0, -std::expm1(static_cast<Long>(epsilon) - loss)); };
+  const auto part = [epsilon](double loss) {
+    return std::max<Long>(0, -std::expm1(static_cast<Long>(epsilon) - loss));
+  };
   Long sum = grid.bulk ? std::exp(static_cast<Long>(grid.bulk->log_mass)) * part(grid.start) : 0;
-  for (std::int64_t j = grid.first; j <= grid.last(); ++j) sum += grid.weights[static_cast<std::size_t>(j - grid.first)] * part(grid.loss_at(j));
+  for (std::int64_t j = grid.first; j <= grid.last(); ++j)
+    sum += grid.weights[static_cast<std::size_t>(j - grid.first)] * part(grid.loss_at(j));
   return static_cast<double>(sum);
 }
 
@@ -44,11 +47,14 @@ DistributionPtr gaussian() { return gaussian_distribution(RoundedDouble(Real(0.5
 double gaussian_profile(double epsilon) {
   const Long mu = 0.5L;
   const Long root = std::sqrt(2.0L);
-  return static_cast<double>(std::erfc((epsilon / mu - mu / 2) / root) / 2 - std::exp(static_cast<Long>(epsilon)) * std::erfc((epsilon / mu + mu / 2) / root) / 2);
+  return static_cast<double>(std::erfc((epsilon / mu - mu / 2) / root) / 2 -
+                             std::exp(static_cast<Long>(epsilon)) *
+                                 std::erfc((epsilon / mu + mu / 2) / root) / 2);
 }
 
 TEST(Discretize, PessimisticConservesPMassAndQMass) {
-  for (const double spacing : {0.125, 0.0625, 0.03}) {  // the last one fits neither atom but the anchor
+  for (const double spacing :
+       {0.125, 0.0625, 0.03}) {  // the last one fits neither atom but the anchor
     const Totals totals = totals_of(pessimistic(*laplace(), {-1, 1, spacing, 0}));
     EXPECT_NEAR(totals.p, 1, 1e-12) << spacing;
     EXPECT_NEAR(totals.q, 1, 1e-12) << spacing;
@@ -75,7 +81,9 @@ TEST(Discretize, PessimisticProfileConnectsTheDots) {
     for (const double share : {0.2, 0.5, 0.9}) {
       const double epsilon = low + share * spacing;
       const double along = std::expm1(epsilon - low) / std::expm1(spacing);
-      EXPECT_NEAR(profile_of(grid, epsilon), (1 - along) * laplace_profile(low) + along * laplace_profile(high), 1e-13) << epsilon;
+      EXPECT_NEAR(profile_of(grid, epsilon),
+                  (1 - along) * laplace_profile(low) + along * laplace_profile(high), 1e-13)
+          << epsilon;
     }
   }
 }
@@ -87,8 +95,10 @@ TEST(Discretize, PessimisticProfileOfGaussianNoiseIsExactAtGridPoints) {
     int point;
     double delta;
   };
-  for (const auto& [point, delta] : {Value{-3, 0.330561706997805759}, Value{0, 0.197412651365847448}, Value{1, 0.159260507413991665},
-                                     Value{4, 0.0720717194144931319}, Value{9, 0.0109305182001487472}}) {
+  for (const auto& [point, delta] :
+       {Value{-3, 0.330561706997805759}, Value{0, 0.197412651365847448},
+        Value{1, 0.159260507413991665}, Value{4, 0.0720717194144931319},
+        Value{9, 0.0109305182001487472}}) {
     EXPECT_NEAR(profile_of(grid, point * 0.1), delta, 1e-13) << point;  // P(L > 4) is 5e-15
   }
 }
@@ -116,7 +126,8 @@ TEST(Discretize, BothSidesConvergeWithTheSquareOfTheSpacing) {
 // A rarely used record: nearly all mass is at log(1 - q), on one grid point, and keeps its digits.
 TEST(Discretize, BulkHasTheRemainingMass) {
   const double q = 1e-3;
-  const auto sampled = poisson_distribution(gaussian_distribution(RoundedDouble(Real(1))), RoundedDouble(Real(q)), Direction::remove);
+  const auto sampled = poisson_distribution(gaussian_distribution(RoundedDouble(Real(1))),
+                                            RoundedDouble(Real(q)), Direction::remove);
   const GridDistribution grid = pessimistic(*sampled, {std::log1p(-q), 8, 0.02, 1});
   ASSERT_TRUE(grid.bulk);
   EXPECT_NEAR(grid.start, std::log1p(-q), 1e-15);
@@ -126,7 +137,9 @@ TEST(Discretize, BulkHasTheRemainingMass) {
   // [Balle2018b]: h(a) = q h₀(1 + (a-1)/q), h₀ the profile of the base
   const auto exact = [q](double epsilon) {
     const Long base = std::log1p(std::expm1(static_cast<Long>(epsilon)) / q);
-    return static_cast<double>(q * (std::erfc((base - 0.5L) / std::sqrt(2.0L)) / 2 - std::exp(base) * std::erfc((base + 0.5L) / std::sqrt(2.0L)) / 2));
+    return static_cast<double>(q *
+                               (std::erfc((base - 0.5L) / std::sqrt(2.0L)) / 2 -
+                                std::exp(base) * std::erfc((base + 0.5L) / std::sqrt(2.0L)) / 2));
   };
   for (const double epsilon : {0.001, 0.01, 0.1, 1.0}) {
     EXPECT_GE(profile_of(grid, epsilon), exact(epsilon) * (1 - 1e-12)) << epsilon;

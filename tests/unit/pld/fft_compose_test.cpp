@@ -43,13 +43,15 @@ Outcomes convolve(const Outcomes& a, const Outcomes& b) {
 
 double delta_of(const Outcomes& outcomes, double epsilon) {
   Long sum = 0;
-  for (const auto& [loss, mass] : outcomes) sum += mass * std::max<Long>(0, -std::expm1(epsilon - loss));
+  for (const auto& [loss, mass] : outcomes)
+    sum += mass * std::max<Long>(0, -std::expm1(epsilon - loss));
   return static_cast<double>(sum);
 }
 
 PrivacyLossPtr atoms_loss(const std::vector<std::pair<Long, Long>>& atoms) {
   std::vector<SymmetricAtom> all;
-  for (const auto& [loss, weight] : atoms) all.push_back({Real(static_cast<double>(loss)), Real(static_cast<double>(weight))});
+  for (const auto& [loss, weight] : atoms)
+    all.push_back({Real(static_cast<double>(loss)), Real(static_cast<double>(weight))});
   return symmetric_atoms_loss(all, std::nullopt);
 }
 
@@ -76,10 +78,12 @@ TEST(FftComposition, OfTwoDistributionsIsTheirConvolution) {
 
 // mpmath, 40 digits: four steps of μ = 0.3 and two of μ = 1.1 are one of μ = √2.78
 TEST(FftComposition, OfGaussianStepsIsTheClosedForm) {
-  const auto steps = with_distributions({{gaussian_loss(Real(9) / 100), 4}, {gaussian_loss(Real(121) / 100), 2}});
+  const auto steps =
+      with_distributions({{gaussian_loss(Real(9) / 100), 4}, {gaussian_loss(Real(121) / 100), 2}});
   ASSERT_TRUE(steps);
-  for (const auto& [epsilon, delta] : {std::pair{1.0, 0.386240702379031931}, std::pair{3.0, 0.0821091539151158186},
-                                       std::pair{6.0, 0.000965782228215217904}, std::pair{10.0, 2.82105431653089092e-8}}) {
+  for (const auto& [epsilon, delta] :
+       {std::pair{1.0, 0.386240702379031931}, std::pair{3.0, 0.0821091539151158186},
+        std::pair{6.0, 0.000965782228215217904}, std::pair{10.0, 2.82105431653089092e-8}}) {
     const GridChoice choice(*steps, epsilon, std::log(delta));
     const double up = FftComposition(*steps, choice, Side::upper, 1 << 16).delta(epsilon);
     const double down = FftComposition(*steps, choice, Side::lower, 1 << 16).delta(epsilon);
@@ -101,19 +105,23 @@ TEST(FftComposition, IsTrivialOutsideItsWindow) {
 }
 
 // A step with P-masses at the losses 0, 1/2 and 1.
-DiscretisedStep step_of(double count, std::vector<double> weights) { return {count, {0, 0.5, 0, std::move(weights), std::nullopt, 1, 0}, false}; }
+DiscretisedStep step_of(double count, std::vector<double> weights) {
+  return {count, {0, 0.5, 0, std::move(weights), std::nullopt, 1, 0}, false};
+}
 
 // Enumerates all outcomes of two equal steps and a third one; `keep` selects them by their largest
 // loss.
 template <class Keep>
-std::map<int, Long> tilted_masses(const std::vector<double>& twice, const std::vector<double>& once, Long tilt, Keep keep) {
+std::map<int, Long> tilted_masses(const std::vector<double>& twice, const std::vector<double>& once,
+                                  Long tilt, Keep keep) {
   std::map<int, Long> masses;
   const auto size = [](const std::vector<double>& of) { return static_cast<int>(of.size()); };
   for (int i = 0; i < size(twice); ++i) {
     for (int j = 0; j < size(twice); ++j) {
       for (int k = 0; k < size(once); ++k) {
         if (!keep(std::max({i, j, k}))) continue;
-        masses[i + j + k] += static_cast<Long>(twice[static_cast<std::size_t>(i)]) * twice[static_cast<std::size_t>(j)] *
+        masses[i + j + k] += static_cast<Long>(twice[static_cast<std::size_t>(i)]) *
+                             twice[static_cast<std::size_t>(j)] *
                              once[static_cast<std::size_t>(k)] * std::exp(tilt * (i + j + k) / 2);
       }
     }
@@ -133,7 +141,8 @@ TEST(TiltedStratum, HasTheMassesOfItsOutcomes) {
     double to;
     int above, last;  // grid points of the largest loss
   };
-  for (const auto& [from, to, above, last] : {Case{std::nullopt, 0.5, -1, 1}, Case{0.5, 1, 1, 2}, Case{0.0, 1, 0, 2}, Case{std::nullopt, 1, -1, 2}}) {
+  for (const auto& [from, to, above, last] : {Case{std::nullopt, 0.5, -1, 1}, Case{0.5, 1, 1, 2},
+                                              Case{0.0, 1, 0, 2}, Case{std::nullopt, 1, -1, 2}}) {
     const Stratum stratum{from, to, tilt, 0, 2, -1, 4, false, 0};
     const TiltedStratum tilted(steps, stratum, 1, Side::upper, 0, fft, size);
     ASSERT_FALSE(tilted.failed());
@@ -141,26 +150,35 @@ TEST(TiltedStratum, HasTheMassesOfItsOutcomes) {
     double squared_error = 0;
     ASSERT_TRUE(tilted.multiply(product, squared_error));
     fft.inverse(product);
-    const auto exact = tilted_masses(twice, once, tilt, [above = above, last = last](int largest) { return largest > above && largest <= last; });
-    const double bound = 2 * (tilted.transform_error(fft) + std::sqrt(squared_error / size) + 1e-15);
+    const auto exact = tilted_masses(twice, once, tilt, [above = above, last = last](int largest) {
+      return largest > above && largest <= last;
+    });
+    const double bound =
+        2 * (tilted.transform_error(fft) + std::sqrt(squared_error / size) + 1e-15);
     const auto first = static_cast<std::int64_t>(std::lround(tilted.start() / 0.5));
     for (std::int64_t point = 0; point <= 6; ++point) {
       const auto entry = exact.find(static_cast<int>(point));
-      const Long mass = entry == exact.end() ? 0 : entry->second * std::exp(static_cast<Long>(-tilted.scale() - tilted.log_total()));
-      EXPECT_NEAR(product[index_of(point - first, size)].re, static_cast<double>(mass), bound) << point;
+      const Long mass =
+          entry == exact.end()
+              ? 0
+              : entry->second * std::exp(static_cast<Long>(-tilted.scale() - tilted.log_total()));
+      EXPECT_NEAR(product[index_of(point - first, size)].re, static_cast<double>(mass), bound)
+          << point;
     }
     EXPECT_LT(bound, 1e-12);
   }
 }
 
 TEST(FitSpacing, PutsTheAtomsOfAllStepsOnGridPoints) {
-  const auto steps = with_distributions({{atoms_loss({{0.3L, 0.3L}}), 2}, {atoms_loss({{0.2L, 0.2L}}), 3}});
+  const auto steps =
+      with_distributions({{atoms_loss({{0.3L, 0.3L}}), 2}, {atoms_loss({{0.2L, 0.2L}}), 3}});
   const GridChoice choice(*steps, 0.5, std::log(1e-2));
   const double wanted = 0.0103;
   const double spacing = fit_spacing(*steps, choice, wanted);
   EXPECT_GE(spacing, wanted);
   EXPECT_LE(spacing, 1.18 * wanted);
-  for (const double loss : {0.2, 0.3}) EXPECT_NEAR(loss / spacing, std::round(loss / spacing), 1e-9) << loss;
+  for (const double loss : {0.2, 0.3})
+    EXPECT_NEAR(loss / spacing, std::round(loss / spacing), 1e-9) << loss;
 }
 
 TEST(FitSpacing, IsUnchangedWithoutAtoms) {

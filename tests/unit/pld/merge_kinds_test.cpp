@@ -13,7 +13,9 @@ namespace {
 std::vector<LossStep> schedule(int kinds) {
   std::vector<LossStep> steps{{gaussian_loss(Real(1) / 4), 7}};
   for (int i = 0; i < kinds; ++i) {
-    steps.push_back({poisson_gaussian_loss(1 + Real(i) / 1000, Real(1) / 100 + Real(i) / 10000, Direction::remove), 10.0 + i});
+    steps.push_back({poisson_gaussian_loss(1 + Real(i) / 1000, Real(1) / 100 + Real(i) / 10000,
+                                           Direction::remove),
+                     10.0 + i});
   }
   return steps;
 }
@@ -50,8 +52,10 @@ TEST(MergeKinds, DoesNothingForFewKinds) {
 TEST(MergeKinds, KeepsMechanismsAndDirectionsApart) {
   std::vector<LossStep> steps;
   for (int i = 0; i < 4; ++i) {
-    steps.push_back({poisson_gaussian_loss(1 + Real(i) / 1000, Real(1) / 100, Direction::remove), 1});
-    steps.push_back({poisson_laplace_loss(1 + Real(i) / 1000, Real(1) / 100, Direction::remove), 1});
+    steps.push_back(
+        {poisson_gaussian_loss(1 + Real(i) / 1000, Real(1) / 100, Direction::remove), 1});
+    steps.push_back(
+        {poisson_laplace_loss(1 + Real(i) / 1000, Real(1) / 100, Direction::remove), 1});
   }
   const auto merged = merge_kinds(steps, 2);
   ASSERT_TRUE(merged);

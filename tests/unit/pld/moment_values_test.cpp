@@ -36,12 +36,13 @@ void expect_values(const PrivacyLoss& loss, const std::vector<Value>& values, do
 
 // Losses ±0.7 of weight 1/5 and ±2 of weight 1/20.
 TEST(MomentGeneratingFunction, OfSymmetricAtomsMatchesMpmath) {
-  expect_values(*symmetric_atoms_loss({{Real(7) / 10, Real(1) / 5}, {2, Real(1) / 20}}, std::nullopt),
-                {{0.3, 0, {0.13371199901819004, 0}},
-                 {0.3, 0.7, {-0.0617464889486129219, 0.375888277440188603}},
-                 {2, 3, {1.95102065891654065, -0.158405986022373888}},
-                 {6, 12, {10.0034248788602735, -1.13281633323615914}}},
-                5e-12);
+  expect_values(
+      *symmetric_atoms_loss({{Real(7) / 10, Real(1) / 5}, {2, Real(1) / 20}}, std::nullopt),
+      {{0.3, 0, {0.13371199901819004, 0}},
+       {0.3, 0.7, {-0.0617464889486129219, 0.375888277440188603}},
+       {2, 3, {1.95102065891654065, -0.158405986022373888}},
+       {6, 12, {10.0034248788602735, -1.13281633323615914}}},
+      5e-12);
 }
 
 // Randomized response of ε = 1 on a Poisson sample of rate 1/10.
@@ -63,16 +64,19 @@ TEST(MomentGeneratingFunction, OfSampledAtomsMatchesMpmath) {
 
 // μ² = 0.3 with mass 1/5, μ² = 1.7 with mass 1/10.
 TEST(MomentGeneratingFunction, OfAGaussianMixtureMatchesMpmath) {
-  expect_values(*gaussian_mixture_loss({{Real(3) / 10, Real(1) / 5}, {Real(17) / 10, Real(1) / 10}}),
-                {{0.3, 0, {0.0500794391416877121, 0}},
-                 {0.3, 0.7, {-0.0474734989700193329, 0.113245422101454063}},
-                 {2, 3, {-0.453203807894589686, 0.159026653839897878}}},
-                1e-12);
+  expect_values(
+      *gaussian_mixture_loss({{Real(3) / 10, Real(1) / 5}, {Real(17) / 10, Real(1) / 10}}),
+      {{0.3, 0, {0.0500794391416877121, 0}},
+       {0.3, 0.7, {-0.0474734989700193329, 0.113245422101454063}},
+       {2, 3, {-0.453203807894589686, 0.159026653839897878}}},
+      1e-12);
 }
 
 TEST(MomentGeneratingFunction, OfRepeatedStepsIsThePower) {
-  const PrivacyLossPtr one = gaussian_mixture_loss({{Real(3) / 10, Real(1) / 5}, {Real(17) / 10, Real(1) / 10}});
-  expect_values(*repeated_loss(one, 3), {{2, 3, {3 * -0.453203807894589686, 3 * 0.159026653839897878}}}, 1e-12);
+  const PrivacyLossPtr one =
+      gaussian_mixture_loss({{Real(3) / 10, Real(1) / 5}, {Real(17) / 10, Real(1) / 10}});
+  expect_values(*repeated_loss(one, 3),
+                {{2, 3, {3 * -0.453203807894589686, 3 * 0.159026653839897878}}}, 1e-12);
 }
 
 // κ = 3, D = 1/5, whose pole is 1/(e^(2D) - 1) = 2.03.
@@ -89,8 +93,10 @@ TEST(MomentGeneratingFunction, OfArsinhNoiseMatchesMpmath) {
 // μ = 4/5 beyond. For t = 40 the integrals are evaluated from their ends.
 TEST(MomentGeneratingFunction, OfAPointwiseMaximumMatchesMpmath) {
   const double infinity = std::numeric_limits<double>::infinity();
-  const PrivacyLossPtr loss = pointwise_maximum_loss({{LossPiece::Noise::laplace, 1, 1, 0, 0.5}, {LossPiece::Noise::gaussian, Real(4) / 5, 1, 0.5, infinity}},
-                                                     {{Real(1) / 2, Real(1) / 50}}, Real(0.2301372284564216275));
+  const PrivacyLossPtr loss =
+      pointwise_maximum_loss({{LossPiece::Noise::laplace, 1, 1, 0, 0.5},
+                              {LossPiece::Noise::gaussian, Real(4) / 5, 1, 0.5, infinity}},
+                             {{Real(1) / 2, Real(1) / 50}}, Real(0.2301372284564216275));
   expect_values(*loss,
                 {{0.3, 0, {0.123304799602596976, 0}},
                  {0.3, 0.7, {-0.0333360620696349166, 0.35353465701054419}},
@@ -102,8 +108,12 @@ TEST(MomentGeneratingFunction, OfAPointwiseMaximumMatchesMpmath) {
 // Gaussian noise of μ = 4/5 between the losses 1/5 and 6/5: for t = 40 it is evaluated from both
 // ends.
 TEST(MomentGeneratingFunction, OfABoundedGaussianPieceMatchesMpmath) {
-  const PrivacyLossPtr loss = pointwise_maximum_loss({{LossPiece::Noise::gaussian, Real(4) / 5, 1, 0.2, 1.2}}, {}, Real(0.34691881758627723));
-  expect_values(*loss, {{2, 3, {-0.00819691899468117529, 2.29352333627589124}}, {2, 40, {-1.3196738574127802, 0.16496787854017}}}, 1e-11);
+  const PrivacyLossPtr loss = pointwise_maximum_loss(
+      {{LossPiece::Noise::gaussian, Real(4) / 5, 1, 0.2, 1.2}}, {}, Real(0.34691881758627723));
+  expect_values(*loss,
+                {{2, 3, {-0.00819691899468117529, 2.29352333627589124}},
+                 {2, 40, {-1.3196738574127802, 0.16496787854017}}},
+                1e-11);
 }
 
 TEST(CoarsenMixture, DominatesWithTheSameMass) {

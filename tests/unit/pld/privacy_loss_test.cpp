@@ -45,7 +45,8 @@ Complex simpson(double low, double high, int points, const std::function<Complex
 
 Complex power(Long log_base, double re, double im, Long weight) {
   const Long size = weight * std::exp(re * log_base);
-  return {static_cast<double>(size * std::cos(im * log_base)), static_cast<double>(size * std::sin(im * log_base))};
+  return {static_cast<double>(size * std::cos(im * log_base)),
+          static_cast<double>(size * std::sin(im * log_base))};
 }
 
 // A loss distribution: losses with masses under Q.
@@ -69,7 +70,8 @@ Distribution laplace_distribution(Long x) {
       slope = n * (t * here - before) / (t * t - 1);
       t -= here / slope;
     }
-    distribution.emplace_back(x * t, x * 2 / ((1 - t * t) * slope * slope) * std::exp(-(x * t + x) / 2) / 4);
+    distribution.emplace_back(
+        x * t, x * 2 / ((1 - t * t) * slope * slope) * std::exp(-(x * t + x) / 2) / 4);
   }
   return distribution;
 }
@@ -78,12 +80,15 @@ Distribution gaussian_distribution(Long mu, Long beyond) {
   Distribution distribution;
   const Long h = std::min(0.1L, 0.1L / mu);
   for (Long z = -12; z <= 12 + beyond * mu; z += h) {
-    distribution.emplace_back(mu * z - mu * mu / 2, h * std::exp(-z * z / 2) / std::sqrt(2 * std::acos(-1.0L)));
+    distribution.emplace_back(mu * z - mu * mu / 2,
+                              h * std::exp(-z * z / 2) / std::sqrt(2 * std::acos(-1.0L)));
   }
   return distribution;
 }
 
-Distribution response_distribution(Long epsilon) { return {{epsilon, 1 / (1 + std::exp(epsilon))}, {-epsilon, 1 / (1 + std::exp(-epsilon))}}; }
+Distribution response_distribution(Long epsilon) {
+  return {{epsilon, 1 / (1 + std::exp(epsilon))}, {-epsilon, 1 / (1 + std::exp(-epsilon))}};
+}
 
 Distribution sums(const Distribution& a, const Distribution& b) {
   Distribution all;
@@ -94,7 +99,8 @@ Distribution sums(const Distribution& a, const Distribution& b) {
 }
 
 // Returns E_Q[r^β] with r = 1 - q + q e^ℓ.
-Complex sampled(const Distribution& distribution, double q, Direction direction, double c, double t) {
+Complex sampled(const Distribution& distribution, double q, Direction direction, double c,
+                double t) {
   Complex sum{0, 0};
   for (const auto& [l, m] : distribution) {
     const Long u = std::log1p(q * std::expm1(l));
@@ -106,16 +112,20 @@ Complex sampled(const Distribution& distribution, double q, Direction direction,
 // M of the discretised products on either side encloses M of several mechanisms on one sample,
 // closely.
 TEST(PrivacyLoss, DiscretisedProductsEncloseAProductOnASample) {
-  const PrivacyLossPtr response = symmetric_atoms_loss({{0.5, Real(1 / (2 * std::cosh(0.25)))}}, std::nullopt);
+  const PrivacyLossPtr response =
+      symmetric_atoms_loss({{0.5, Real(1 / (2 * std::cosh(0.25)))}}, std::nullopt);
   struct Product {
     std::vector<LossStep> steps;
     Distribution joint;
   };
   for (const auto& [steps, joint] :
-       {Product{{{gaussian_loss(1), 1}, {laplace_loss(0.5), 1}}, sums(gaussian_distribution(1, 8), laplace_distribution(0.5))},
-        Product{{{gaussian_loss(Real(0.0625)), 1}, {laplace_loss(2), 1}}, sums(gaussian_distribution(0.25, 8), laplace_distribution(2))},
+       {Product{{{gaussian_loss(1), 1}, {laplace_loss(0.5), 1}},
+                sums(gaussian_distribution(1, 8), laplace_distribution(0.5))},
+        Product{{{gaussian_loss(Real(0.0625)), 1}, {laplace_loss(2), 1}},
+                sums(gaussian_distribution(0.25, 8), laplace_distribution(2))},
         Product{{{laplace_loss(1), 1}, {laplace_loss(0.25), 1}, {response, 1}},
-                sums(sums(laplace_distribution(1), laplace_distribution(0.25)), response_distribution(0.5))}}) {
+                sums(sums(laplace_distribution(1), laplace_distribution(0.25)),
+                     response_distribution(0.5))}}) {
     for (const double q : {0.001, 0.3}) {
       const auto above = poisson_product_losses(steps, Real(q), Side::upper);
       const auto below = poisson_product_losses(steps, Real(q), Side::lower);
@@ -140,21 +150,26 @@ std::vector<Case> cases() {
   for (const double mu : {0.3, 1.0, 2.5}) {
     for (const double q : {0.001, 0.1, 0.7}) {
       for (const Direction direction : {Direction::remove, Direction::add}) {
-        all.push_back({"sampled gaussian " + std::to_string(mu) + " " + std::to_string(q), poisson_gaussian_loss(mu, Real(q), direction),
-                       [=](double c, double t) {
+        all.push_back({"sampled gaussian " + std::to_string(mu) + " " + std::to_string(q),
+                       poisson_gaussian_loss(mu, Real(q), direction), [=](double c, double t) {
                          const double re = direction == Direction::remove ? c + 1 : -c;
                          const double im = direction == Direction::remove ? t : -t;
                          return simpson(-12, 12 + (c + 1) * mu, 4000, [&](Long z) {
-                           const Long r = 1 - static_cast<Long>(q) + q * std::exp(mu * z - static_cast<Long>(mu) * mu / 2);
-                           return power(std::log(r), re, im, std::exp(-z * z / 2) / std::sqrt(2 * static_cast<Long>(pi)));
+                           const Long r = 1 - static_cast<Long>(q) +
+                                          q * std::exp(mu * z - static_cast<Long>(mu) * mu / 2);
+                           return power(
+                               std::log(r), re, im,
+                               std::exp(-z * z / 2) / std::sqrt(2 * static_cast<Long>(pi)));
                          });
                        }});
       }
-      all.push_back({"replaced gaussian " + std::to_string(mu) + " " + std::to_string(q), without_replacement_gaussian_loss(mu, Real(q)),
-                     [=](double c, double t) {
+      all.push_back({"replaced gaussian " + std::to_string(mu) + " " + std::to_string(q),
+                     without_replacement_gaussian_loss(mu, Real(q)), [=](double c, double t) {
                        const double atom = (1 - q) * std::erf(mu / (2 * std::sqrt(2.0)));
                        Complex sum = simpson(mu / 2, 12 + (c + 1) * mu, 40000, [&](Long z) {
-                         const Long u = std::log(1 - static_cast<Long>(q) + q * std::exp(mu * z - static_cast<Long>(mu) * mu / 2));
+                         const Long u =
+                             std::log(1 - static_cast<Long>(q) +
+                                      q * std::exp(mu * z - static_cast<Long>(mu) * mu / 2));
                          const Long w = std::exp(-z * z / 2) / std::sqrt(2 * static_cast<Long>(pi));
                          return power(u, c + 1, t, w) + power(u, -c, -t, w);
                        });
@@ -165,33 +180,47 @@ std::vector<Case> cases() {
   }
   for (const double x : {0.01, 0.5, 3.0}) {
     all.push_back({"laplace " + std::to_string(x), laplace_loss(x), [=](double c, double t) {
-                     Complex sum = power(x, c, t, 0.5L) + power(-static_cast<Long>(x), c, t, 0.5L * std::exp(-static_cast<Long>(x)));
-                     return sum + simpson(-x, x, 20000, [&](Long l) { return power(l, c, t, std::exp((l - x) / 2) / 4); });
+                     Complex sum =
+                         power(x, c, t, 0.5L) +
+                         power(-static_cast<Long>(x), c, t, 0.5L * std::exp(-static_cast<Long>(x)));
+                     return sum + simpson(-x, x, 20000, [&](Long l) {
+                              return power(l, c, t, std::exp((l - x) / 2) / 4);
+                            });
                    }});
-    all.push_back({"exponential " + std::to_string(x), exponential_loss(x), [=](double c, double t) {
-                     const Long front = std::exp(static_cast<Long>(x) / 2) / (2 * std::expm1(static_cast<Long>(x)));
-                     return simpson(-x, x, 20000, [&](Long l) { return power(l, c + 0.5, t, front); });
-                   }});
+    all.push_back(
+        {"exponential " + std::to_string(x), exponential_loss(x), [=](double c, double t) {
+           const Long front =
+               std::exp(static_cast<Long>(x) / 2) / (2 * std::expm1(static_cast<Long>(x)));
+           return simpson(-x, x, 20000, [&](Long l) { return power(l, c + 0.5, t, front); });
+         }});
     for (const double q : {0.01, 0.6}) {
       for (const Direction direction : {Direction::remove, Direction::add}) {
-        all.push_back({"sampled laplace " + std::to_string(x), poisson_laplace_loss(x, Real(q), direction), [=](double c, double t) {
+        all.push_back({"sampled laplace " + std::to_string(x),
+                       poisson_laplace_loss(x, Real(q), direction), [=](double c, double t) {
                          const double re = direction == Direction::remove ? c + 1 : -c;
                          const double im = direction == Direction::remove ? t : -t;
                          const auto u = [=](Long l) { return std::log1p(q * std::expm1(l)); };
-                         Complex sum = power(u(-x), re, im, 0.5L) + power(u(x), re, im, 0.5L * std::exp(-static_cast<Long>(x)));
-                         return sum + simpson(-x, x, 20000, [&](Long l) { return power(u(l), re, im, std::exp(-(l + x) / 2) / 4); });
+                         Complex sum = power(u(-x), re, im, 0.5L) +
+                                       power(u(x), re, im, 0.5L * std::exp(-static_cast<Long>(x)));
+                         return sum + simpson(-x, x, 20000, [&](Long l) {
+                                  return power(u(l), re, im, std::exp(-(l + x) / 2) / 4);
+                                });
                        }});
       }
     }
   }
   for (const double sigma : {0.3, 0.9, 4.0}) {
     for (const int d : {1, 3}) {
-      all.push_back({"discrete gaussian " + std::to_string(sigma), discrete_gaussian_loss(sigma, d), [=](double c, double t) {
+      all.push_back({"discrete gaussian " + std::to_string(sigma), discrete_gaussian_loss(sigma, d),
+                     [=](double c, double t) {
                        Complex sum{0, 0};
                        Long total = 0;
                        for (int j = -400; j <= 400; ++j) {
-                         const Long mass = std::exp(-static_cast<Long>(j) * j / (2 * static_cast<Long>(sigma) * sigma));
-                         const Long loss = (static_cast<Long>(d) * d - 2 * static_cast<Long>(j) * d) / (2 * static_cast<Long>(sigma) * sigma);
+                         const Long mass = std::exp(-static_cast<Long>(j) * j /
+                                                    (2 * static_cast<Long>(sigma) * sigma));
+                         const Long loss =
+                             (static_cast<Long>(d) * d - 2 * static_cast<Long>(j) * d) /
+                             (2 * static_cast<Long>(sigma) * sigma);
                          total += mass;
                          if (mass > 0) sum += power(loss, c, t, mass);
                        }
@@ -216,10 +245,13 @@ TEST(PrivacyLoss, MomentGeneratingFunctionsAreThoseOfTheDistribution) {
           continue;
         }
         const Complex here = exp(value.log);
-        const double error_bound = abs(here) * value.error + 1e-12 * std::exp(mgf->at(0).log.re);  // the sums are in doubles too
+        const double error_bound =
+            abs(here) * value.error +
+            1e-12 * std::exp(mgf->at(0).log.re);  // the sums are in doubles too
         EXPECT_NEAR(here.re, truth.re, error_bound) << one.name << " c " << c << " t " << t;
         EXPECT_NEAR(here.im, truth.im, error_bound) << one.name << " c " << c << " t " << t;
-        EXPECT_LT(value.error * abs(here), 1e-9 * std::exp(mgf->at(0).log.re)) << one.name << " c " << c << " t " << t;
+        EXPECT_LT(value.error * abs(here), 1e-9 * std::exp(mgf->at(0).log.re))
+            << one.name << " c " << c << " t " << t;
       }
     }
   }
@@ -239,8 +271,10 @@ TEST(PrivacyLoss, ShiftedPathGivesTheSameIntegral) {
         const double re = direction == Direction::remove ? c + 1 : -c;
         const double im = direction == Direction::remove ? t : -t;
         const Complex truth = simpson(-10, 10 + 4 * mu, 400000, [&](Long z) {
-          const Long r = 1 - static_cast<Long>(q) + q * std::exp(mu * z - static_cast<Long>(mu) * mu / 2);
-          return power(std::log(r), re, im, std::exp(-z * z / 2) / std::sqrt(2 * static_cast<Long>(pi)));
+          const Long r =
+              1 - static_cast<Long>(q) + q * std::exp(mu * z - static_cast<Long>(mu) * mu / 2);
+          return power(std::log(r), re, im,
+                       std::exp(-z * z / 2) / std::sqrt(2 * static_cast<Long>(pi)));
         });
         const LogMgfValue value = mgf->at(t);
         ASSERT_FALSE(std::isinf(value.error)) << mu << " " << t;
@@ -265,8 +299,10 @@ TEST(PrivacyLoss, TruncationOfAnAddedRecordIsBounded) {
         mgf->prepare(top, 1e-9);
         for (const double t : {0.0, 1.0, 3.0}) {
           const Complex truth = simpson(-10, 10, 20000, [&](Long z) {
-            const Long r = 1 - static_cast<Long>(q) + q * std::exp(mu * z - static_cast<Long>(mu) * mu / 2);
-            return power(std::log(r), -c, -t, std::exp(-z * z / 2) / std::sqrt(2 * static_cast<Long>(pi)));
+            const Long r =
+                1 - static_cast<Long>(q) + q * std::exp(mu * z - static_cast<Long>(mu) * mu / 2);
+            return power(std::log(r), -c, -t,
+                         std::exp(-z * z / 2) / std::sqrt(2 * static_cast<Long>(pi)));
           });
           const LogMgfValue value = mgf->at(t);
           ASSERT_FALSE(std::isinf(value.error)) << mu << " " << c << " " << t;
@@ -291,7 +327,9 @@ TEST(PrivacyLoss, LittleNoiseGivesNoNaN) {
           mgf->prepare(top, 1e-12);
           for (const double t : {0.05 * top, 0.3 * top, 0.7 * top, top}) {
             const LogMgfValue value = mgf->at(t);
-            EXPECT_FALSE(std::isnan(value.log.re) || std::isnan(value.log.im) || std::isnan(value.error)) << mu << " " << c << " " << t;
+            EXPECT_FALSE(std::isnan(value.log.re) || std::isnan(value.log.im) ||
+                         std::isnan(value.error))
+                << mu << " " << c << " " << t;
             if (std::isfinite(value.error)) {
               EXPECT_LE(value.log.re - value.error, all) << mu << " " << c << " " << t;
             }
@@ -319,13 +357,15 @@ TEST(PrivacyLoss, DecayBoundsHold) {
 
 TEST(PrivacyLoss, EstimatedCumulantsAreNearTheCertifiedOnes) {
   for (const Case& one : cases()) {
-    for (const double c : {0.3, 2.0, 6.0}) EXPECT_NEAR(one.loss->cumulant(c), one.loss->log_mgf(c)->at(0).log.re, 1e-3) << one.name;
+    for (const double c : {0.3, 2.0, 6.0})
+      EXPECT_NEAR(one.loss->cumulant(c), one.loss->log_mgf(c)->at(0).log.re, 1e-3) << one.name;
   }
 }
 
 TEST(InversionIntegral, GaussianStepHasItsClosedForm) {
   // μ = 1: δ(1) = Φ(-1/2) - e Φ(-3/2)
-  const double exact = std::erfc(0.5 / std::sqrt(2.0)) / 2 - std::exp(1.0) * std::erfc(1.5 / std::sqrt(2.0)) / 2;
+  const double exact =
+      std::erfc(0.5 / std::sqrt(2.0)) / 2 - std::exp(1.0) * std::erfc(1.5 / std::sqrt(2.0)) / 2;
   const Bound delta = composed_delta({{gaussian_loss(1), 1}}, {1, 1});
   EXPECT_LE(delta.lower, exact * (1 + 1e-14));
   EXPECT_GE(delta.upper, exact * (1 - 1e-14));
@@ -333,7 +373,9 @@ TEST(InversionIntegral, GaussianStepHasItsClosedForm) {
 }
 
 TEST(InversionIntegral, BracketsAHundredMillionSteps) {
-  const Bound epsilon = composed_epsilon({{poisson_gaussian_loss(Real::reading(0.2), Real::reading(1e-4), Direction::remove), 1e8}}, {1e-5, 1e-5});
+  const Bound epsilon = composed_epsilon(
+      {{poisson_gaussian_loss(Real::reading(0.2), Real::reading(1e-4), Direction::remove), 1e8}},
+      {1e-5, 1e-5});
   EXPECT_GT(epsilon.lower, 0);
   EXPECT_LT(epsilon.upper - epsilon.lower, 1e-9 * epsilon.upper);
 }
@@ -345,12 +387,14 @@ TEST(Composition, SeveralKindsOfRandomizedResponseMatchTheSumOverOutcomes) {
     int count;
   };
   for (const auto& kinds :
-       {std::vector<Kind>{{0.3, 7}, {0.11, 9}}, std::vector<Kind>{{1.7, 3}, {0.02, 12}}, std::vector<Kind>{{0.5, 4}, {0.25, 5}, {0.1, 6}}}) {
+       {std::vector<Kind>{{0.3, 7}, {0.11, 9}}, std::vector<Kind>{{1.7, 3}, {0.02, 12}},
+        std::vector<Kind>{{0.5, 4}, {0.25, 5}, {0.1, 6}}}) {
     std::vector<LossStep> steps;
     std::vector<std::pair<long double, long double>> outcomes{{0, 1}};  // losses and masses under P
     for (const auto& [epsilon, count] : kinds) {
       const Real real(epsilon);
-      steps.push_back({symmetric_atoms_loss({{real, 1 / (exp(real / 2) + exp(-(real / 2)))}}, Lattice{epsilon, 2 * epsilon, 0x1p-50}),
+      steps.push_back({symmetric_atoms_loss({{real, 1 / (exp(real / 2) + exp(-(real / 2)))}},
+                                            Lattice{epsilon, 2 * epsilon, 0x1p-50}),
                        static_cast<double>(count)});
       const long double up = 1 / (1 + std::exp(-static_cast<long double>(epsilon)));
       for (int n = 0; n < count; ++n) {
@@ -374,7 +418,8 @@ TEST(Composition, SeveralKindsOfRandomizedResponseMatchTheSumOverOutcomes) {
     }
     for (const double epsilon : {0.0, 0.05, 0.4, 1.0, 2.0, 3.1}) {
       long double truth = 0;
-      for (const auto& [loss, mass] : outcomes) truth += loss > epsilon ? mass * -std::expm1(epsilon - loss) : 0;
+      for (const auto& [loss, mass] : outcomes)
+        truth += loss > epsilon ? mass * -std::expm1(epsilon - loss) : 0;
       const Bound delta = composed_delta(steps, {epsilon, epsilon});
       EXPECT_LE(delta.lower, static_cast<double>(truth) * (1 + 1e-15)) << epsilon;
       EXPECT_GE(delta.upper, static_cast<double>(truth) * (1 - 1e-15)) << epsilon;

@@ -20,7 +20,8 @@ using Long = long double;
 // Returns the profile of Gaussian noise at any real ε.
 Long gaussian_delta(Long mu, Long epsilon) {
   const Long root = std::sqrt(2.0L);
-  return std::erfc((epsilon / mu - mu / 2) / root) / 2 - std::exp(epsilon) * std::erfc((epsilon / mu + mu / 2) / root) / 2;
+  return std::erfc((epsilon / mu - mu / 2) / root) / 2 -
+         std::exp(epsilon) * std::erfc((epsilon / mu + mu / 2) / root) / 2;
 }
 
 // Returns the mean of f over a Laplace loss under P: atoms ½ at x and e^-x/2 at -x, and the density
@@ -31,7 +32,10 @@ Long laplace_mean(Long x, F f) {
   constexpr int cells = 2000;
   for (int j = 0; j <= cells; ++j) {
     const Long loss = -x + 2 * x * j / cells;
-    sum += (j == 0 || j == cells ? 1 : j % 2 == 1 ? 4 : 2) * 2 * x / cells / 3 * std::exp((loss - x) / 2) / 4 * f(loss);
+    sum += (j == 0 || j == cells ? 1
+            : j % 2 == 1         ? 4
+                                 : 2) *
+           2 * x / cells / 3 * std::exp((loss - x) / 2) / 4 * f(loss);
   }
   return sum;
 }
@@ -45,24 +49,35 @@ struct Case {
 std::vector<Case> cases() {
   const Long half = 0.5L;
   const Long two = 2;
-  return {{"gaussian 1 and laplace 1/2",
-           {{gaussian_loss(1), 1}, {laplace_loss(Real(1) / 2), 1}},
-           [=](Long epsilon) { return laplace_mean(half, [&](Long loss) { return gaussian_delta(1, epsilon - loss); }); }},
-          {"gaussian 1/4 and laplace 2",
-           {{gaussian_loss(Real(1) / 16), 1}, {laplace_loss(2), 1}},
-           [=](Long epsilon) { return laplace_mean(two, [&](Long loss) { return gaussian_delta(0.25L, epsilon - loss); }); }},
-          {"gaussian 1/2 and laplace 1/2 twice",
-           {{gaussian_loss(Real(1) / 4), 1}, {laplace_loss(Real(1) / 2), 2}},
-           [=](Long epsilon) {
-             return laplace_mean(
-                 half, [&](Long first) { return laplace_mean(half, [&](Long second) { return gaussian_delta(half, epsilon - first - second); }); });
-           }},
-          {"gaussian 3/4 and randomized response 1",
-           {{gaussian_loss(Real(9) / 16), 1}, {symmetric_atoms_loss({{1, 1 / (exp(Real(1) / 2) + exp(-Real(1) / 2))}}, Lattice{1, 2, 1e-15}), 1}},
-           [](Long epsilon) {
-             const Long up = 1 / (1 + std::exp(-1.0L));
-             return up * gaussian_delta(0.75L, epsilon - 1) + (1 - up) * gaussian_delta(0.75L, epsilon + 1);
-           }}};
+  return {
+      {"gaussian 1 and laplace 1/2",
+       {{gaussian_loss(1), 1}, {laplace_loss(Real(1) / 2), 1}},
+       [=](Long epsilon) {
+         return laplace_mean(half, [&](Long loss) { return gaussian_delta(1, epsilon - loss); });
+       }},
+      {"gaussian 1/4 and laplace 2",
+       {{gaussian_loss(Real(1) / 16), 1}, {laplace_loss(2), 1}},
+       [=](Long epsilon) {
+         return laplace_mean(two, [&](Long loss) { return gaussian_delta(0.25L, epsilon - loss); });
+       }},
+      {"gaussian 1/2 and laplace 1/2 twice",
+       {{gaussian_loss(Real(1) / 4), 1}, {laplace_loss(Real(1) / 2), 2}},
+       [=](Long epsilon) {
+         return laplace_mean(half, [&](Long first) {
+           return laplace_mean(
+               half, [&](Long second) { return gaussian_delta(half, epsilon - first - second); });
+         });
+       }},
+      {"gaussian 3/4 and randomized response 1",
+       {{gaussian_loss(Real(9) / 16), 1},
+        {symmetric_atoms_loss({{1, 1 / (exp(Real(1) / 2) + exp(-Real(1) / 2))}},
+                              Lattice{1, 2, 1e-15}),
+         1}},
+       [](Long epsilon) {
+         const Long up = 1 / (1 + std::exp(-1.0L));
+         return up * gaussian_delta(0.75L, epsilon - 1) +
+                (1 - up) * gaussian_delta(0.75L, epsilon + 1);
+       }}};
 }
 
 TEST(DiscretizedProduct, IsAPairOfDistributions) {
@@ -76,7 +91,8 @@ TEST(DiscretizedProduct, IsAPairOfDistributions) {
         p += outcome.p;
         q += outcome.q;
         EXPECT_NEAR(std::log(outcome.p / outcome.q), outcome.loss,
-                    outcome.loss_error + 2 * (outcome.p_error / outcome.p + outcome.q_error / outcome.q) + 1e-12);
+                    outcome.loss_error +
+                        2 * (outcome.p_error / outcome.p + outcome.q_error / outcome.q) + 1e-12);
       }
       EXPECT_NEAR(static_cast<double>(p), 1, 1e-11) << one.name;
       EXPECT_NEAR(static_cast<double>(q), 1, 1e-11) << one.name;
@@ -90,7 +106,8 @@ TEST(DiscretizedProduct, EnclosesTheProfileOfTheProduct) {
     const DiscretizedProduct below(one.steps, Side::lower);
     const auto profile = [](const DiscretizedProduct& product, double epsilon) {
       Long sum = 0;
-      for (const ProductOutcome& outcome : product.outcomes()) sum += std::max<Long>(0, outcome.p - std::exp(static_cast<Long>(epsilon)) * outcome.q);
+      for (const ProductOutcome& outcome : product.outcomes())
+        sum += std::max<Long>(0, outcome.p - std::exp(static_cast<Long>(epsilon)) * outcome.q);
       return static_cast<double>(sum);
     };
     for (const double epsilon : {0.0, 0.013, 0.2, 0.7, 1.3, 2.6, 5.0}) {
@@ -119,13 +136,15 @@ TEST(PoissonProduct, EnclosesOneUseOnASample) {
         const Long rest = 1 - a * (1 - static_cast<Long>(rate));
         const Long removed = rate * one.delta(std::log1p((a - 1) / rate));
         const Long added = rest * one.delta(std::log(a * rate / rest));
-        for (const auto& [up, down, truth] : {std::tuple{above->removed, below->removed, static_cast<double>(removed)},
-                                              std::tuple{above->added, below->added, static_cast<double>(added)}}) {
+        for (const auto& [up, down, truth] :
+             {std::tuple{above->removed, below->removed, static_cast<double>(removed)},
+              std::tuple{above->added, below->added, static_cast<double>(added)}}) {
           const double upper = composed_delta({{up, 1}}, {epsilon, epsilon}, rough).upper;
           const double lower = composed_delta({{down, 1}}, {epsilon, epsilon}, rough).lower;
           EXPECT_GE(upper, truth * (1 - 1e-9)) << one.name << " " << rate << " at " << epsilon;
           EXPECT_LE(lower, truth * (1 + 1e-9)) << one.name << " " << rate << " at " << epsilon;
-          EXPECT_LE(upper - lower, 5e-3 * truth + 1e-12) << one.name << " " << rate << " at " << epsilon;
+          EXPECT_LE(upper - lower, 5e-3 * truth + 1e-12)
+              << one.name << " " << rate << " at " << epsilon;
         }
       }
     }
@@ -133,7 +152,8 @@ TEST(PoissonProduct, EnclosesOneUseOnASample) {
 }
 
 TEST(DiscretizedProduct, IsEmptyIfTheLossesDoNotFitAGrid) {
-  EXPECT_TRUE(DiscretizedProduct({{gaussian_loss(900), 1}, {laplace_loss(1), 1}}, Side::upper).empty());
+  EXPECT_TRUE(
+      DiscretizedProduct({{gaussian_loss(900), 1}, {laplace_loss(1), 1}}, Side::upper).empty());
   EXPECT_TRUE(DiscretizedProduct({{laplace_loss(1), 1e6}}, Side::upper).empty());
 }
 

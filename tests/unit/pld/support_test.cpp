@@ -19,8 +19,10 @@ TEST(RoundedDouble, HasTheRelativeErrorOfItsBall) {
 }
 
 TEST(RoundedDouble, RefusesWhatHasNoFirstOrderBound) {
-  EXPECT_THROW(RoundedDouble(Real::ball(1, 0, 0.01)), OutsideConditions);   // a relative error above 2^-10
-  EXPECT_THROW(RoundedDouble(Real::ball(0, 0, 1e-9)), OutsideConditions);   // a ball around 0 has none
+  EXPECT_THROW(RoundedDouble(Real::ball(1, 0, 0.01)),
+               OutsideConditions);  // a relative error above 2^-10
+  EXPECT_THROW(RoundedDouble(Real::ball(0, 0, 1e-9)),
+               OutsideConditions);  // a ball around 0 has none
   EXPECT_THROW(RoundedDouble(Real(std::numeric_limits<double>::infinity())), OutsideConditions);
 }
 
@@ -49,8 +51,10 @@ TEST(LogExpm1, KeepsSmallAndLargeArguments) {
 
 // mpmath, 40 digits: log P(Z > z)
 TEST(LogNormalTail, IsAnUpperBoundWithinLogTwo) {
-  for (const auto& [z, log] : {std::pair{0.5, -1.17591176159361861}, std::pair{1.0, -1.84102164500926351}, std::pair{5.0, -15.0649983939887257},
-                               std::pair{20.0, -203.917155371097264}, std::pair{40.0, -804.608442013753788}}) {
+  for (const auto& [z, log] :
+       {std::pair{0.5, -1.17591176159361861}, std::pair{1.0, -1.84102164500926351},
+        std::pair{5.0, -15.0649983939887257}, std::pair{20.0, -203.917155371097264},
+        std::pair{40.0, -804.608442013753788}}) {
     EXPECT_GE(log_normal_tail(z), log) << z;
     EXPECT_LE(log_normal_tail(z), log + 0.7) << z;
   }

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "../../oracle/oracle.hpp"
-#include "sotto/core/errors.hpp"
 #include "numerics/api/elementary.hpp"
+#include "sotto/core/errors.hpp"
 
 namespace sotto {
 namespace {

@@ -5,21 +5,24 @@
 #include <string>
 
 #include "../../oracle/oracle.hpp"
-#include "sotto/core/errors.hpp"
 #include "numerics/api/elementary.hpp"
 #include "privacy/api/conversions.hpp"
 #include "privacy/api/gaussian.hpp"
+#include "sotto/core/errors.hpp"
 
 namespace sotto {
 namespace {
 
 using oracle::Row;
 
-void check_line(const char* line, const oracle::Function& f) { oracle::check(oracle::rows("closed_forms", "line", line), f); }
+void check_line(const char* line, const oracle::Function& f) {
+  oracle::check(oracle::rows("closed_forms", "line", line), f);
+}
 
 TEST(ClosedForms, ClassicalTcdpSolvedForDeltaEnclosesTheOracle) {
   check_line("delta_from_tcdp_classic", [](const Row& row) {
-    return delta_from_tcdp_classic({row.number("first"), row.number("second")}, row.number("third"));
+    return delta_from_tcdp_classic({row.number("first"), row.number("second")},
+                                   row.number("third"));
   });
 }
 
@@ -27,14 +30,19 @@ TEST(ClosedForms, ClassicalTcdpSolvedForDeltaIsTheInverse) {
   for (const double omega : {1.5, 8.0, 500.0}) {
     for (const double delta : {1e-2, 1e-6, 1e-30}) {
       const Real epsilon = epsilon_from_tcdp_classic({0.03, omega}, delta);
-      EXPECT_NEAR(delta_from_tcdp_classic({0.03, omega}, epsilon.upper()).upper() / delta, 1, 1e-9) << omega << " " << delta;
+      EXPECT_NEAR(delta_from_tcdp_classic({0.03, omega}, epsilon.upper()).upper() / delta, 1, 1e-9)
+          << omega << " " << delta;
     }
   }
 }
 
 TEST(ClosedForms, TheSimpleZcdpFormEnclosesTheOracleWhereItIsProved) {
-  check_line("epsilon_from_zcdp_simple", [](const Row& row) { return epsilon_from_zcdp_simple({row.number("first")}, row.number("third")); });
-  check_line("delta_from_zcdp_simple", [](const Row& row) { return delta_from_zcdp_simple({row.number("first")}, row.number("third")); });
+  check_line("epsilon_from_zcdp_simple", [](const Row& row) {
+    return epsilon_from_zcdp_simple({row.number("first")}, row.number("third"));
+  });
+  check_line("delta_from_zcdp_simple", [](const Row& row) {
+    return delta_from_zcdp_simple({row.number("first")}, row.number("third"));
+  });
 }
 
 TEST(ClosedForms, TheSimpleZcdpFormIsRefusedWhereRhoMatters) {
@@ -46,12 +54,18 @@ TEST(ClosedForms, TheSimpleZcdpFormIsRefusedWhereRhoMatters) {
 }
 
 TEST(ClosedForms, TheMomentsAccountantsFormsEncloseTheOracle) {
-  check_line("moments_sigma",
-             [](const Row& row) { return gaussian_moments_epsilon(MomentsForm::by_sigma, row.number("first"), row.number("third")); });
-  check_line("moments_epsilon",
-             [](const Row& row) { return gaussian_moments_epsilon(MomentsForm::by_epsilon, row.number("first"), row.number("third")); });
+  check_line("moments_sigma", [](const Row& row) {
+    return gaussian_moments_epsilon(MomentsForm::by_sigma, row.number("first"),
+                                    row.number("third"));
+  });
+  check_line("moments_epsilon", [](const Row& row) {
+    return gaussian_moments_epsilon(MomentsForm::by_epsilon, row.number("first"),
+                                    row.number("third"));
+  });
   const auto log_inverse = [](MomentsForm form) {
-    return [form](const Row& row) { return -log(gaussian_moments_delta(form, row.number("first"), row.number("third"))); };
+    return [form](const Row& row) {
+      return -log(gaussian_moments_delta(form, row.number("first"), row.number("third")));
+    };
   };
   check_line("moments_sigma_back", log_inverse(MomentsForm::by_sigma));
   check_line("moments_epsilon_back", log_inverse(MomentsForm::by_epsilon));
@@ -77,7 +91,8 @@ TEST(ClosedForms, NoMomentsFormIsBelowTheExactGaussian) {
 
 TEST(ClosedForms, OneOrdersRateEnclosesTheOracle) {
   check_line("true_positive_rate", [](const Row& row) {
-    return true_positive_rate_from_renyi({row.number("first"), row.number("second")}, row.number("third"));
+    return true_positive_rate_from_renyi({row.number("first"), row.number("second")},
+                                         row.number("third"));
   });
 }
 
@@ -88,7 +103,9 @@ TEST(ClosedForms, OneOrdersRateIsNeverBelowTheBestTestOnGaussians) {
       const double q = 0.5 * std::erfc(t / std::sqrt(2.0));
       const double p = 0.5 * std::erfc((t - mu) / std::sqrt(2.0));
       for (const double order : {1.2, 2.0, 9.0}) {
-        EXPECT_GE(true_positive_rate_from_renyi({order, order * mu * mu / 2}, q).upper(), p * (1 - 1e-12)) << mu << " " << t << " " << order;
+        EXPECT_GE(true_positive_rate_from_renyi({order, order * mu * mu / 2}, q).upper(),
+                  p * (1 - 1e-12))
+            << mu << " " << t << " " << order;
       }
     }
   }

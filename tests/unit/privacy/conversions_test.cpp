@@ -8,10 +8,10 @@
 #include <cmath>
 
 #include "../../oracle/oracle.hpp"
-#include "sotto/core/errors.hpp"
 #include "numerics/api/elementary.hpp"
 #include "privacy/api/best_order.hpp"
 #include "privacy/api/gaussian.hpp"
+#include "sotto/core/errors.hpp"
 
 namespace sotto {
 namespace {
@@ -26,13 +26,19 @@ void check_line(const char* line, const oracle::Function& f, oracle::Width width
 }
 
 TEST(FromRenyi, ClassicConversionsEncloseTheOracle) {
-  check_line("epsilon_from_renyi_classic", [](const Row& row) { return epsilon_from_renyi_classic(renyi_of(row), row.number("third")); });
-  check_line("delta_from_renyi_classic", [](const Row& row) { return delta_from_renyi_classic(renyi_of(row), row.number("third")); });
+  check_line("epsilon_from_renyi_classic", [](const Row& row) {
+    return epsilon_from_renyi_classic(renyi_of(row), row.number("third"));
+  });
+  check_line("delta_from_renyi_classic", [](const Row& row) {
+    return delta_from_renyi_classic(renyi_of(row), row.number("third"));
+  });
 }
 
 TEST(FromRenyi, BetterConversionsEncloseTheOracle) {
-  check_line("epsilon_from_renyi", [](const Row& row) { return epsilon_from_renyi(renyi_of(row), row.number("third")); });
-  check_line("delta_from_renyi", [](const Row& row) { return delta_from_renyi(renyi_of(row), row.number("third")); });
+  check_line("epsilon_from_renyi",
+             [](const Row& row) { return epsilon_from_renyi(renyi_of(row), row.number("third")); });
+  check_line("delta_from_renyi",
+             [](const Row& row) { return delta_from_renyi(renyi_of(row), row.number("third")); });
 }
 
 // Returns the largest p - e^ε q of all pairs of coins whose divergence is at most ε̄, by a search
@@ -46,7 +52,8 @@ double largest_of_coins(double order, double divergence, double epsilon) {
     double high = 1;
     for (int i = 0; i < 60; ++i) {
       const double p = (low + high) / 2;
-      const double f = std::pow(p, order) * std::pow(q, 1 - order) + std::pow(1 - p, order) * std::pow(1 - q, 1 - order);
+      const double f = std::pow(p, order) * std::pow(q, 1 - order) +
+                       std::pow(1 - p, order) * std::pow(1 - q, 1 - order);
       (f <= most ? low : high) = p;
     }
     largest = std::max(largest, low - std::exp(epsilon) * q);
@@ -73,12 +80,15 @@ TEST(FromRenyi, TwoCoinsAttainTheOptimalConversion) {
 TEST(FromRenyi, TheBetterConversionIsNeverWorse) {
   for (const Row& row : oracle::rows("conversions", "line", "epsilon_from_renyi")) {
     const double delta = row.number("third");
-    EXPECT_LE(epsilon_from_renyi(renyi_of(row), delta).lower(), epsilon_from_renyi_classic(renyi_of(row), delta).upper()) << row.show();
+    EXPECT_LE(epsilon_from_renyi(renyi_of(row), delta).lower(),
+              epsilon_from_renyi_classic(renyi_of(row), delta).upper())
+        << row.show();
   }
 }
 
 TEST(FromRenyi, OrdersUpToOneAndInfiniteOrdersAreRefused) {
-  for (const double order : {1.0, 0.5, 0.0, -2.0, infinity, std::numeric_limits<double>::quiet_NaN()}) {
+  for (const double order :
+       {1.0, 0.5, 0.0, -2.0, infinity, std::numeric_limits<double>::quiet_NaN()}) {
     const RenyiDP renyi{order, 1};
     EXPECT_THROW(epsilon_from_renyi_classic(renyi, 1e-5), OutsideConditions) << order;
     EXPECT_THROW(delta_from_renyi_classic(renyi, 1), OutsideConditions) << order;
@@ -104,31 +114,44 @@ TEST(FromRenyi, EpsilonAndDeltaAreInverse) {
 TEST(FromRenyi, ABallOfEpsilonWidensTheResult) {
   const RenyiDP wide{8.5, Real(0.4).widened(0.01)};
   for (const double bar : {0.39, 0.41}) {
-    EXPECT_TRUE(oracle::encloses(epsilon_from_renyi(wide, 1e-5), epsilon_from_renyi({8.5, bar}, 1e-5)));
+    EXPECT_TRUE(
+        oracle::encloses(epsilon_from_renyi(wide, 1e-5), epsilon_from_renyi({8.5, bar}, 1e-5)));
     EXPECT_TRUE(oracle::encloses(delta_from_renyi(wide, 3), delta_from_renyi({8.5, bar}, 3)));
-    EXPECT_TRUE(oracle::encloses(epsilon_from_renyi_classic(wide, 1e-5), epsilon_from_renyi_classic({8.5, bar}, 1e-5)));
-    EXPECT_TRUE(oracle::encloses(delta_from_renyi_classic(wide, 3), delta_from_renyi_classic({8.5, bar}, 3)));
+    EXPECT_TRUE(oracle::encloses(epsilon_from_renyi_classic(wide, 1e-5),
+                                 epsilon_from_renyi_classic({8.5, bar}, 1e-5)));
+    EXPECT_TRUE(oracle::encloses(delta_from_renyi_classic(wide, 3),
+                                 delta_from_renyi_classic({8.5, bar}, 3)));
   }
 }
 
 TEST(Target, OrderEnclosesTheOracle) {
-  check_line("target_order", [](const Row& row) { return target_order(row.number("first"), row.number("third")); });
+  check_line("target_order",
+             [](const Row& row) { return target_order(row.number("first"), row.number("third")); });
 }
 
 TEST(Target, TheOrderWithHalfOfEpsilonImpliesTheTarget) {
   for (const double epsilon : {0.1, 1.0, 5.0}) {
     const double order = target_order(epsilon, 1e-6).upper();
-    EXPECT_LE(epsilon_from_renyi_classic({order, Real(epsilon) / 2}, 1e-6).upper(), epsilon * (1 + 1e-15));
+    EXPECT_LE(epsilon_from_renyi_classic({order, Real(epsilon) / 2}, 1e-6).upper(),
+              epsilon * (1 + 1e-15));
   }
 }
 
 TEST(FromZcdp, ClassicConversionsEncloseTheOracle) {
-  check_line("epsilon_from_zcdp_classic", [](const Row& row) { return epsilon_from_zcdp_classic({row.number("first")}, row.number("third")); });
-  check_line("delta_from_zcdp_classic", [](const Row& row) { return delta_from_zcdp_classic({row.number("first")}, row.number("third")); });
-  check_line("rho_for_target_classic", [](const Row& row) { return rho_for_target_classic(row.number("first"), row.number("third")); });
+  check_line("epsilon_from_zcdp_classic", [](const Row& row) {
+    return epsilon_from_zcdp_classic({row.number("first")}, row.number("third"));
+  });
+  check_line("delta_from_zcdp_classic", [](const Row& row) {
+    return delta_from_zcdp_classic({row.number("first")}, row.number("third"));
+  });
+  check_line("rho_for_target_classic", [](const Row& row) {
+    return rho_for_target_classic(row.number("first"), row.number("third"));
+  });
 }
 
-TEST(FromZcdp, DeltaBelowRhoIsOne) { EXPECT_EQ(delta_from_zcdp_classic({2}, 1).bound(), (Bound{1, 1})); }
+TEST(FromZcdp, DeltaBelowRhoIsOne) {
+  EXPECT_EQ(delta_from_zcdp_classic({2}, 1).bound(), (Bound{1, 1}));
+}
 
 TEST(FromZcdp, RhoForATargetGivesTheTarget) {
   const Real rho = rho_for_target_classic(1.5, 1e-6);
@@ -142,7 +165,9 @@ TEST(FromZcdp, EpsilonIsTheMinimumOverOrders) {
       [](const Row& row) {
         const Real rho = row.number("first");
         const BestOrder best = epsilon_from_zcdp({rho}, row.number("third"));
-        EXPECT_EQ(best.value.bound(), epsilon_from_renyi({best.order, Real(best.order) * rho}, row.number("third")).bound());
+        EXPECT_EQ(
+            best.value.bound(),
+            epsilon_from_renyi({best.order, Real(best.order) * rho}, row.number("third")).bound());
         return best.value;
       },
       1e-12);
@@ -154,7 +179,9 @@ TEST(FromZcdp, DeltaIsTheMinimumOverOrders) {
       [](const Row& row) {
         const Real rho = row.number("first");
         const BestOrder best = delta_from_zcdp({rho}, row.number("third"));
-        EXPECT_EQ(best.value.bound(), delta_from_renyi({best.order, Real(best.order) * rho}, row.number("third")).bound());
+        EXPECT_EQ(
+            best.value.bound(),
+            delta_from_renyi({best.order, Real(best.order) * rho}, row.number("third")).bound());
         return best.value;
       },
       1e-11);
@@ -173,7 +200,8 @@ TEST(FromZcdp, TheBetterConversionLiesBetweenTheExactGaussianAndTheClassicOne) {
 
 TEST(FromTcdp, ClassicConversionEnclosesTheOracle) {
   check_line("epsilon_from_tcdp_classic", [](const Row& row) {
-    return epsilon_from_tcdp_classic({row.number("first"), row.number("second")}, row.number("third"));
+    return epsilon_from_tcdp_classic({row.number("first"), row.number("second")},
+                                     row.number("third"));
   });
 }
 
@@ -181,7 +209,8 @@ TEST(FromTcdp, EpsilonIsTheMinimumOverOrdersUpToOmega) {
   oracle::check_upper(
       oracle::rows("conversions", "line", "epsilon_from_tcdp"),
       [](const Row& row) {
-        const BestOrder best = epsilon_from_tcdp({row.number("first"), row.number("second")}, row.number("third"));
+        const BestOrder best =
+            epsilon_from_tcdp({row.number("first"), row.number("second")}, row.number("third"));
         EXPECT_LE(best.order, row.number("second"));
         EXPECT_GT(best.order, 1);
         return best.value;
@@ -193,7 +222,8 @@ TEST(FromTcdp, DeltaIsTheMinimumOverOrdersUpToOmega) {
   oracle::check_upper(
       oracle::rows("conversions", "line", "delta_from_tcdp"),
       [](const Row& row) {
-        const BestOrder best = delta_from_tcdp({row.number("first"), row.number("second")}, row.number("third"));
+        const BestOrder best =
+            delta_from_tcdp({row.number("first"), row.number("second")}, row.number("third"));
         EXPECT_LE(best.order, row.number("second"));
         return best.value;
       },
@@ -224,9 +254,12 @@ TEST(FromRenyi, TheOptimalConversionLiesBetweenTwoCoinsAndTheBetterOne) {
         for (double v = -700; v < 0; v += v < -100 ? 0.05 : 2e-3) {
           const double q = std::exp(v);
           const double p = delta + std::exp(below) * q;
-          if (p < 1) least = std::min(least, p * std::pow(p / q, order - 1) + (1 - p) * std::pow((1 - p) / (1 - q), order - 1));
+          if (p < 1)
+            least = std::min(least, p * std::pow(p / q, order - 1) +
+                                        (1 - p) * std::pow((1 - p) / (1 - q), order - 1));
         }
-        EXPECT_LE(std::log(least), (order - 1) * divergence * (1 + 1e-5)) << order << " " << divergence << " " << delta;
+        EXPECT_LE(std::log(least), (order - 1) * divergence * (1 + 1e-5))
+            << order << " " << divergence << " " << delta;
       }
     }
   }
@@ -235,7 +268,8 @@ TEST(FromRenyi, TheOptimalConversionLiesBetweenTwoCoinsAndTheBetterOne) {
 
 TEST(BestOrder, FindsTheMinimumOfAParabola) {
   for (const double at : {1.01, 2.0, 17.3, 1e5}) {
-    const BestOrder best = best_order(infinity, [at](double a) { return square(log((Real(a) - 1) / Real(at - 1))) + 1; });
+    const BestOrder best = best_order(
+        infinity, [at](double a) { return square(log((Real(a) - 1) / Real(at - 1))) + 1; });
     EXPECT_NEAR(best.order, at, 1e-4 * at);
     EXPECT_NEAR(best.value.upper(), 1, 1e-8);
   }
@@ -252,7 +286,8 @@ TEST(BestOrder, NeverPassesTheLargest) {
 }
 
 TEST(BestOrder, SkipsInfiniteValues) {
-  const BestOrder best = best_order(infinity, [](double a) { return a > 6 ? Real::unknown() : square(Real(a) - 5); });
+  const BestOrder best =
+      best_order(infinity, [](double a) { return a > 6 ? Real::unknown() : square(Real(a) - 5); });
   EXPECT_NEAR(best.order, 5, 1e-3);
 }
 

@@ -4,11 +4,11 @@
 #include <gtest/gtest.h>
 
 #include "../../oracle/oracle.hpp"
-#include "sotto/core/errors.hpp"
 #include "numerics/api/elementary.hpp"
 #include "privacy/api/gaussian.hpp"
 #include "privacy/api/laplace.hpp"
 #include "privacy/api/pure.hpp"
+#include "sotto/core/errors.hpp"
 
 namespace sotto {
 namespace {
@@ -17,24 +17,33 @@ using oracle::infinity;
 using oracle::Row;
 
 TEST(DiscreteLaplace, DeltaIsTheSumOverTheMassFunction) {
-  oracle::check(oracle::rows("discrete_delta", "noise", "laplace"),
-                [](const Row& row) { return discrete_laplace_delta(row.number("epsilon"), row.number("scale"), row.count("sensitivity")); });
+  oracle::check(oracle::rows("discrete_delta", "noise", "laplace"), [](const Row& row) {
+    return discrete_laplace_delta(row.number("epsilon"), row.number("scale"),
+                                  row.count("sensitivity"));
+  });
 }
 
 TEST(DiscreteLaplace, RenyiIsTheSumOverTheMassFunction) {
-  oracle::check(oracle::table("discrete_laplace_renyi"),
-                [](const Row& row) { return discrete_laplace_renyi(row.number("b"), row.count("sensitivity"), row.number("order")); });
+  oracle::check(oracle::table("discrete_laplace_renyi"), [](const Row& row) {
+    return discrete_laplace_renyi(row.number("b"), row.count("sensitivity"), row.number("order"));
+  });
 }
 
 TEST(DiscreteLaplace, AtSensitivityOneItIsRandomizedResponse) {
-  for (const double e : {0.0, 0.03, 0.07}) EXPECT_NEAR(discrete_laplace_delta(e, 10, 1).estimate(), pure_delta(e, 0.1).estimate(), 1e-16);
-  for (const double order : {1.0, 2.0, 30.0}) EXPECT_NEAR(discrete_laplace_renyi(10, 1, order).estimate(), pure_renyi(0.1, order).estimate(), 1e-16);
+  for (const double e : {0.0, 0.03, 0.07})
+    EXPECT_NEAR(discrete_laplace_delta(e, 10, 1).estimate(), pure_delta(e, 0.1).estimate(), 1e-16);
+  for (const double order : {1.0, 2.0, 30.0})
+    EXPECT_NEAR(discrete_laplace_renyi(10, 1, order).estimate(), pure_renyi(0.1, order).estimate(),
+                1e-16);
 }
 
 TEST(DiscreteLaplace, ApproachesTheContinuousOneOnAFineGrid) {
-  for (const double e : {0.0, 0.3, 0.9}) EXPECT_NEAR(discrete_laplace_delta(e, 1e6, 1000000).estimate(), laplace_delta(e, 1).estimate(), 1e-6);
+  for (const double e : {0.0, 0.3, 0.9})
+    EXPECT_NEAR(discrete_laplace_delta(e, 1e6, 1000000).estimate(), laplace_delta(e, 1).estimate(),
+                1e-6);
   for (const double order : {1.0, 2.5, 30.0})
-    EXPECT_NEAR(discrete_laplace_renyi(1e6, 1000000, order).estimate(), laplace_renyi(1, order).estimate(), 1e-6);
+    EXPECT_NEAR(discrete_laplace_renyi(1e6, 1000000, order).estimate(),
+                laplace_renyi(1, order).estimate(), 1e-6);
 }
 
 TEST(DiscreteLaplace, WorstLossIsRoundedToTheRequestedSide) {
@@ -57,7 +66,8 @@ TEST(DiscreteLaplace, DeltaIsTheMaximumOverEveryThreshold) {
   for (const std::int64_t shift : {1, 2, 3, 8}) {
     for (double e = 0; e < static_cast<double>(shift) / b; e += 0.05) {
       Real best = 0;
-      for (std::int64_t m = -20; m < 40; ++m) best = max(best, cdf(m) - exp(Real(e)) * cdf(m - shift));
+      for (std::int64_t m = -20; m < 40; ++m)
+        best = max(best, cdf(m) - exp(Real(e)) * cdf(m - shift));
       const Real delta = discrete_laplace_delta(e, b, shift);
       EXPECT_LE(std::fabs(delta.estimate() - best.estimate()), 1e-15) << shift << " " << e;
     }
@@ -96,7 +106,8 @@ TEST(DiscreteGaussian, DiffersFromTheContinuousOneOnACoarseGrid) {
 
 TEST(DiscreteGaussian, ApproachesTheContinuousOneOnAFineGrid) {
   const Profile fine = discrete_gaussian_profile(2000, 2000);
-  for (const double e : {0.0, 1.0, 3.0}) EXPECT_NEAR(fine.delta(e).estimate() / gaussian_delta(e, 1).estimate(), 1, 1e-3);
+  for (const double e : {0.0, 1.0, 3.0})
+    EXPECT_NEAR(fine.delta(e).estimate() / gaussian_delta(e, 1).estimate(), 1, 1e-3);
   EXPECT_LT(fine.delta(1).radius(), 1e-15);
 }
 
@@ -104,7 +115,8 @@ TEST(DiscreteGaussian, ABallOfSigmaHoldsItsMembers) {
   const Profile wide = discrete_gaussian_profile(Real(2.5).widened(1e-6), 2);
   for (const double e : {0.0, 0.4, 2.0, 6.0}) {
     for (const double sigma : {2.5 - 0.99e-6, 2.5, 2.5 + 0.99e-6}) {
-      EXPECT_TRUE(oracle::encloses(wide.delta(e), discrete_gaussian_profile(sigma, 2).delta(e))) << e << " " << sigma;
+      EXPECT_TRUE(oracle::encloses(wide.delta(e), discrete_gaussian_profile(sigma, 2).delta(e)))
+          << e << " " << sigma;
     }
   }
 }
@@ -116,7 +128,9 @@ TEST(DiscreteGaussian, ALargeShiftHasAFiniteEpsilon) {
   EXPECT_LT(upper, 1050);
 }
 
-TEST(DiscreteGaussian, HasNoWorstLoss) { EXPECT_EQ(discrete_gaussian_profile(1, 1).worst_loss, infinity); }
+TEST(DiscreteGaussian, HasNoWorstLoss) {
+  EXPECT_EQ(discrete_gaussian_profile(1, 1).worst_loss, infinity);
+}
 
 TEST(DiscreteGaussian, LargeSigmaIsRefusedWithAnAlternative) {
   EXPECT_NO_THROW(discrete_gaussian_profile(10, 1));

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "../../oracle/oracle.hpp"
-#include "sotto/core/errors.hpp"
 #include "privacy/api/gaussian.hpp"
 #include "privacy/api/graph.hpp"
+#include "sotto/core/errors.hpp"
 
 namespace sotto {
 namespace {
@@ -21,11 +21,15 @@ using Distribution = std::vector<double>;  // of -reach … reach
 
 constexpr int reach = 400;
 
-double between(double from, double to, double r) { return (std::erfc(from / (r * std::sqrt(2.0))) - std::erfc(to / (r * std::sqrt(2.0)))) / 2; }
+double between(double from, double to, double r) {
+  return (std::erfc(from / (r * std::sqrt(2.0))) - std::erfc(to / (r * std::sqrt(2.0)))) / 2;
+}
 
 Distribution rounded_gaussian(double r) {
   Distribution distribution(2 * reach + 1);
-  for (int k = -reach; k <= reach; ++k) distribution[k + reach] = k >= 0 ? between(k - 0.5, k + 0.5, r) : between(-k - 0.5, -k + 0.5, r);
+  for (int k = -reach; k <= reach; ++k)
+    distribution[k + reach] =
+        k >= 0 ? between(k - 0.5, k + 0.5, r) : between(-k - 0.5, -k + 0.5, r);
   return distribution;
 }
 
@@ -33,7 +37,8 @@ Distribution convolved(const Distribution& a, const Distribution& b) {
   Distribution sum(a.size(), 0);
   for (int i = -reach; i <= reach; ++i) {
     if (a[i + reach] == 0) continue;
-    for (int k = std::max(-reach, i - reach); k <= std::min(reach, i + reach); ++k) sum[k + reach] += a[i + reach] * b[k - i + reach];
+    for (int k = std::max(-reach, i - reach); k <= std::min(reach, i + reach); ++k)
+      sum[k + reach] += a[i + reach] * b[k - i + reach];
   }
   return sum;
 }
@@ -52,18 +57,22 @@ Distribution rounding_of(int h, double r) {
   const int n = reach * fine;
   std::vector<double> tail(2 * n + 1);  // the density on the fine grid
   const double s = r * std::sqrt(static_cast<double>(h));
-  for (int i = -n; i <= n; ++i) tail[i + n] = std::exp(-0.5 * std::pow(i / (s * fine), 2)) / (s * std::sqrt(2 * std::acos(-1.0)));
+  for (int i = -n; i <= n; ++i)
+    tail[i + n] =
+        std::exp(-0.5 * std::pow(i / (s * fine), 2)) / (s * std::sqrt(2 * std::acos(-1.0)));
   for (int turn = 0; turn < h; ++turn) {
     std::vector<double> next(tail.size(), 0);
     for (int i = fine; i < static_cast<int>(tail.size()) - fine; ++i) {
       double sum = 0;  // over [-1/2, 1/2]
-      for (int j = -fine / 2; j <= fine / 2; ++j) sum += tail[i + j] * (std::abs(j) == fine / 2 ? 1 : (j + fine / 2) % 2 == 1 ? 4 : 2);
+      for (int j = -fine / 2; j <= fine / 2; ++j)
+        sum += tail[i + j] * (std::abs(j) == fine / 2 ? 1 : (j + fine / 2) % 2 == 1 ? 4 : 2);
       next[i] = sum / (3.0 * fine);
     }
     tail = std::move(next);
   }
   Distribution distribution(2 * reach + 1);
-  for (int k = -reach; k <= reach; ++k) distribution[k + reach] = std::abs(k) < reach - 2 * h ? tail[k * fine + n] : 0;
+  for (int k = -reach; k <= reach; ++k)
+    distribution[k + reach] = std::abs(k) < reach - 2 * h ? tail[k * fine + n] : 0;
   return distribution;
 }
 
@@ -94,7 +103,8 @@ TEST(RoundedSum, HasTheExponentOfItsBound) {
     const double second = std::log(distance(sum_of(h, 1.0), rounding_of(h, 1.0)));
     const double slope = 2 * pi * pi * (h - 1) / h;  // as a function of r²
     EXPECT_NEAR((first - second) / (1 - 0.49), slope, 0.12 * slope) << h;
-    const double bound = std::log(rounded_sum_distance(0.7, h)) - std::log(rounded_sum_distance(1.0, h));
+    const double bound =
+        std::log(rounded_sum_distance(0.7, h)) - std::log(rounded_sum_distance(1.0, h));
     EXPECT_NEAR(bound / (1 - 0.49), slope, 0.05 * slope) << h;
   }
 }
@@ -106,10 +116,14 @@ TEST(RoundedSum, HasTheProfileOfTheGaussianAndItsSlack) {
       for (const int shift : {1, 3}) {
         for (const double epsilon : {0.0, 0.3, 1.0}) {
           double exact = 0;
-          for (int k = -reach + shift; k <= reach; ++k) exact += std::max(0.0, distribution[k - shift + reach] - std::exp(epsilon) * distribution[k + reach]);
-          const double gaussian = gaussian_delta(epsilon, shift / (r * std::sqrt(static_cast<double>(h)))).upper();
+          for (int k = -reach + shift; k <= reach; ++k)
+            exact += std::max(
+                0.0, distribution[k - shift + reach] - std::exp(epsilon) * distribution[k + reach]);
+          const double gaussian =
+              gaussian_delta(epsilon, shift / (r * std::sqrt(static_cast<double>(h)))).upper();
           const double slack = (1 + std::exp(epsilon)) * rounded_sum_distance(r, h);
-          EXPECT_LE(exact, gaussian + slack + 1e-13) << h << " " << r << " " << shift << " " << epsilon;
+          EXPECT_LE(exact, gaussian + slack + 1e-13)
+              << h << " " << r << " " << shift << " " << epsilon;
           // rounding alone protects little
           EXPECT_GE(exact, 0.5 * gaussian) << h << " " << r << " " << shift << " " << epsilon;
         }
@@ -155,7 +169,8 @@ TEST(Gopa, HasTheMuOfTheCovariance) {
     const Real theta = gopa_complete_squared_mu(own, mask, m);
     EXPECT_NEAR(theta.estimate(), row.number("value"), 1e-14 * row.number("value"));
     EXPECT_LE(theta.upper(), gopa_complete_theorem(own, mask, m).lower());
-    for (const double squared_mu : gopa_squared_mus(complete(static_cast<std::size_t>(m)), own, mask)) {
+    for (const double squared_mu :
+         gopa_squared_mus(complete(static_cast<std::size_t>(m)), own, mask)) {
       EXPECT_GE(squared_mu, theta.lower() * (1 - 1e-15));
       EXPECT_NEAR(squared_mu, theta.upper(), 1e-9 * theta.upper());
     }
@@ -172,11 +187,13 @@ TEST(Gopa, IsBoundedOnConnectedGraphs) {
       for (std::size_t v = 1; v < m; ++v) star.edges.emplace_back(0, v);
       for (const Graph& graph : {path(m), star, complete(m)}) {
         const auto thetas = gopa_squared_mus(graph, 1, mask);
-        EXPECT_LE(*std::max_element(thetas.begin(), thetas.end()), bound * (1 + 1e-9)) << m << " " << mask;
+        EXPECT_LE(*std::max_element(thetas.begin(), thetas.end()), bound * (1 + 1e-9))
+            << m << " " << mask;
       }
     }
     // with masks much wider than own noise, the end of a path attains the bound
-    EXPECT_NEAR(gopa_squared_mus(path(m), 1, 1e3).front(), gopa_connected_squared_mu(1, 1e3, honest).upper(),
+    EXPECT_NEAR(gopa_squared_mus(path(m), 1, 1e3).front(),
+                gopa_connected_squared_mu(1, 1e3, honest).upper(),
                 1e-3 * gopa_connected_squared_mu(1, 1e3, honest).upper());
   }
 }
@@ -223,7 +240,8 @@ TEST(Gopa, ReproducesTheTableOfThePaper) {
 // sum over messages would give a third of the true share.
 TEST(Gossip, CombinesMessages) {
   std::vector<std::vector<double>> ring(9, std::vector<double>(9, 0));
-  for (std::size_t v = 0; v < 9; ++v) ring[v][v] = ring[v][(v + 1) % 9] = ring[v][(v + 8) % 9] = 1.0 / 3;
+  for (std::size_t v = 0; v < 9; ++v)
+    ring[v][v] = ring[v][(v + 1) % 9] = ring[v][(v + 8) % 9] = 1.0 / 3;
   const auto shares = gossip_shares(ring, 2, 0);
   EXPECT_NEAR(shares[2], 1, 1e-8);
   EXPECT_NEAR(shares[7], 1, 1e-8);
@@ -246,7 +264,9 @@ std::string refusal_of(Call call) {
 }
 
 TEST(ClosedForms, NameTheValueOutsideTheirConditions) {
-  const auto ends = [](const std::string& text, const std::string& end) { return text.ends_with(end + ": use tight or pld"); };
+  const auto ends = [](const std::string& text, const std::string& end) {
+    return text.ends_with(end + ": use tight or pld");
+  };
   const std::string shuffled = refusal_of([] { return shuffled_epsilon(10, 10000, 1e-6); });
   EXPECT_TRUE(ends(shuffled, "at most log(n/(16 log(2/delta))) = 3.763, and it is 10")) << shuffled;
   const std::string few = refusal_of([] { return ring_histogram_epsilon(0.4, 900, 1, 1e-6); });
@@ -257,11 +277,13 @@ TEST(ClosedForms, NameTheValueOutsideTheirConditions) {
   EXPECT_TRUE(ends(local, "a local epsilon of at most 1/2, and it is 0.75")) << local;
   const std::string delta = refusal_of([] { return ring_histogram_epsilon(0.4, 2000, 1, 0.02); });
   EXPECT_TRUE(ends(delta, "a delta of at most 1/100, and it is 0.02")) << delta;
-  const std::string walk = refusal_of([] { return walk_sgd_epsilon(Real(1) / 20, 100, 1, 100, 0.75); });
+  const std::string walk =
+      refusal_of([] { return walk_sgd_epsilon(Real(1) / 20, 100, 1, 100, 0.75); });
   EXPECT_TRUE(ends(walk, "a delta of at most 1/2, and it is 0.75")) << walk;
   const std::string step = refusal_of([] { return walk_sgd_epsilon(1, 100, 1, 100, 1e-6); });
   EXPECT_TRUE(ends(step, "to be at most 1, and it is 5.29881")) << step;
-  const std::string total = refusal_of([] { return walk_sgd_epsilon(Real(1) / 20, 1000, 900, 10'000, 1e-5); });
+  const std::string total =
+      refusal_of([] { return walk_sgd_epsilon(Real(1) / 20, 1000, 900, 10'000, 1e-5); });
   EXPECT_TRUE(ends(total, "(2 sqrt(2) - 2)^2 log(1/delta) = 7.90122, and it is 23.7196")) << total;
 }
 
@@ -273,9 +295,12 @@ TEST(WalkTheorem, GrowsWithTheCoalition) {
       bool refused = false;
       for (std::int64_t colluders = 1; colluders < users; colluders += 1 + colluders / 20) {
         double here = 0;
-        if (refusal_of([&] { here = walk_sgd_epsilon(Real(1) / 20, users, colluders, contributions, 1e-5).upper(); }).empty()) {
+        if (refusal_of([&] {
+              here = walk_sgd_epsilon(Real(1) / 20, users, colluders, contributions, 1e-5).upper();
+            }).empty()) {
           EXPECT_FALSE(refused) << users << " " << contributions << " " << colluders;
-          EXPECT_GE(here, before * (1 - 1e-12)) << users << " " << contributions << " " << colluders;
+          EXPECT_GE(here, before * (1 - 1e-12))
+              << users << " " << contributions << " " << colluders;
           before = here;
         } else {
           refused = true;
@@ -292,27 +317,36 @@ TEST(WalkTheorem, IsNeverBelowAnAttack) {
   constexpr double delta = 1e-5;
   for (const std::int64_t users : {10, 100, 1000}) {
     for (const double share : {0.3, 0.5, 0.8, 0.9, 0.99}) {
-      const auto colluders = std::min(users - 1, static_cast<std::int64_t>(share * static_cast<double>(users)));
+      const auto colluders =
+          std::min(users - 1, static_cast<std::int64_t>(share * static_cast<double>(users)));
       for (const std::int64_t contributions : {10, 100, 1000, 10'000}) {
-        const double exposed = std::pow(static_cast<double>(colluders) / static_cast<double>(users), 2);
+        const double exposed =
+            std::pow(static_cast<double>(colluders) / static_cast<double>(users), 2);
         const double mean = static_cast<double>(contributions) * exposed;
         // fewer are exposed with probability below 1/1000
         const double few = std::floor(mean - 4 * std::sqrt(mean * (1 - exposed)) - 1);
         if (few < 1) continue;
         double epsilon = 0;
-        if (!refusal_of([&] { epsilon = walk_sgd_epsilon(Real(1) / 20, users, colluders, contributions, delta).upper(); }).empty()) continue;
-        EXPECT_LE(0.999 * gaussian_delta(epsilon, std::sqrt(few) / 20).lower(), delta) << users << " " << colluders << " " << contributions;
+        if (!refusal_of([&] {
+               epsilon =
+                   walk_sgd_epsilon(Real(1) / 20, users, colluders, contributions, delta).upper();
+             }).empty())
+          continue;
+        EXPECT_LE(0.999 * gaussian_delta(epsilon, std::sqrt(few) / 20).lower(), delta)
+            << users << " " << colluders << " " << contributions;
       }
     }
   }
 }
 
 TEST(WalkTheorem, HasTheExpectedInverseGap) {
-  for (const auto& [users, colluders] : {std::pair{10, 1}, {10, 5}, {10, 8}, {1000, 1}, {1000, 700}}) {
+  for (const auto& [users, colluders] :
+       {std::pair{10, 1}, {10, 5}, {10, 8}, {1000, 1}, {1000, 700}}) {
     const double p = static_cast<double>(colluders + 1) / users;
     double sum = 0;
     for (int g = 1; g < 100'000; ++g) sum += p * std::pow(1 - p, g - 1) / g;
-    EXPECT_NEAR(expected_inverse_gap(users, colluders).estimate(), sum, 1e-9) << users << " " << colluders;
+    EXPECT_NEAR(expected_inverse_gap(users, colluders).estimate(), sum, 1e-9)
+        << users << " " << colluders;
   }
   EXPECT_EQ(expected_inverse_gap(10, 9).upper(), 1);
 }
@@ -324,7 +358,9 @@ TEST(ClosedForms, AreThoseOfThePapers) {
   EXPECT_THROW(walk_sgd_epsilon(1, 100, 1, 100, 1e-7), OutsideConditions);
   EXPECT_THROW(shuffled_epsilon(10, 10000, 1e-6), OutsideConditions);
   EXPECT_THROW(ring_histogram_epsilon(0.4, 900, 1, 1e-6), OutsideConditions);
-  EXPECT_NEAR(gopa_epsilon(0.01, 1e-5).estimate(), 0.005 + 0.1 * std::sqrt(2 * std::log(2 / (1e-5 * std::sqrt(2 * std::acos(-1.0))))), 1e-12);
+  EXPECT_NEAR(gopa_epsilon(0.01, 1e-5).estimate(),
+              0.005 + 0.1 * std::sqrt(2 * std::log(2 / (1e-5 * std::sqrt(2 * std::acos(-1.0))))),
+              1e-12);
 }
 
 }  // namespace

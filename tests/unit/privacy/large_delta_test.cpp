@@ -6,14 +6,17 @@
 namespace sotto {
 namespace {
 
-bool mentions(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool mentions(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
 
 TEST(LargeDelta, AboveAThousandthThereIsAWarning) {
   EXPECT_EQ(large_delta_warning(0), "");
   EXPECT_EQ(large_delta_warning(1e-6), "");
   EXPECT_EQ(large_delta_warning(1e-3), "");
   EXPECT_TRUE(mentions(large_delta_warning(0.00101), "delta = 0.00101 is large"));
-  EXPECT_TRUE(mentions(large_delta_warning(0.1, std::nullopt, "person"), "publish each person's whole record"));
+  EXPECT_TRUE(mentions(large_delta_warning(0.1, std::nullopt, "person"),
+                       "publish each person's whole record"));
   EXPECT_EQ(large_delta_warning(1), "");  // refused elsewhere
 }
 

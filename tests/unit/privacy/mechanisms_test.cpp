@@ -5,13 +5,13 @@
 #include <cmath>
 
 #include "../../oracle/oracle.hpp"
-#include "sotto/core/errors.hpp"
 #include "numerics/api/elementary.hpp"
 #include "privacy/api/exponential.hpp"
 #include "privacy/api/gaussian.hpp"
 #include "privacy/api/laplace.hpp"
 #include "privacy/api/pure.hpp"
 #include "privacy/api/randomized_response.hpp"
+#include "sotto/core/errors.hpp"
 
 namespace sotto {
 namespace {
@@ -19,7 +19,9 @@ namespace {
 using oracle::infinity;
 using oracle::Row;
 
-void check_line(const char* line, const oracle::Function& f) { oracle::check(oracle::rows("conversions", "line", line), f); }
+void check_line(const char* line, const oracle::Function& f) {
+  oracle::check(oracle::rows("conversions", "line", line), f);
+}
 
 std::string message_of(const std::function<void()>& f) {
   try {
@@ -33,7 +35,9 @@ std::string message_of(const std::function<void()>& f) {
 // --- Gaussian ---
 
 TEST(Gaussian, DeltaEnclosesTheOracle) {
-  oracle::check(oracle::table("gaussian_delta"), [](const Row& row) { return gaussian_delta(row.number("epsilon"), row.number("mu")); });
+  oracle::check(oracle::table("gaussian_delta"), [](const Row& row) {
+    return gaussian_delta(row.number("epsilon"), row.number("mu"));
+  });
 }
 
 TEST(Gaussian, ProfileIsDeltaWithoutAWorstLoss) {
@@ -49,11 +53,15 @@ TEST(Gaussian, DeltaBelowTheSmallestDoubleIsNotZero) {
 }
 
 TEST(Gaussian, RenyiAndRhoEncloseTheOracle) {
-  check_line("gaussian_renyi", [](const Row& row) { return gaussian_renyi(row.number("first"), row.number("third")); });
+  check_line("gaussian_renyi", [](const Row& row) {
+    return gaussian_renyi(row.number("first"), row.number("third"));
+  });
   check_line("gaussian_rho", [](const Row& row) { return gaussian_rho(row.number("first")); });
 }
 
-TEST(Gaussian, RenyiOfInfiniteOrderIsInfinite) { EXPECT_EQ(gaussian_renyi(1, infinity).upper(), infinity); }
+TEST(Gaussian, RenyiOfInfiniteOrderIsInfinite) {
+  EXPECT_EQ(gaussian_renyi(1, infinity).upper(), infinity);
+}
 
 TEST(Gaussian, RenyiOfABallHoldsItsMembers) {
   const Real ball = gaussian_renyi(Real(0.5).widened(0.01), 7.5);
@@ -62,18 +70,31 @@ TEST(Gaussian, RenyiOfABallHoldsItsMembers) {
 }
 
 TEST(Gaussian, CalibrationsEncloseTheOracle) {
-  check_line("gaussian_sigma_for_rho", [](const Row& row) { return gaussian_sigma_for_rho(row.number("first")); });
-  check_line("gaussian_sigma_for_renyi", [](const Row& row) { return gaussian_sigma_for_renyi(row.number("third"), row.number("first")); });
-  check_line("gaussian_classical_sigma", [](const Row& row) { return gaussian_classical_sigma(row.number("first"), row.number("third")); });
-  check_line("gaussian_classical_epsilon", [](const Row& row) { return gaussian_classical_epsilon(row.number("first"), row.number("third")); });
+  check_line("gaussian_sigma_for_rho",
+             [](const Row& row) { return gaussian_sigma_for_rho(row.number("first")); });
+  check_line("gaussian_sigma_for_renyi", [](const Row& row) {
+    return gaussian_sigma_for_renyi(row.number("third"), row.number("first"));
+  });
+  check_line("gaussian_classical_sigma", [](const Row& row) {
+    return gaussian_classical_sigma(row.number("first"), row.number("third"));
+  });
+  check_line("gaussian_classical_epsilon", [](const Row& row) {
+    return gaussian_classical_epsilon(row.number("first"), row.number("third"));
+  });
 }
 
 TEST(Gaussian, TheClassicalTheoremIsRefusedAboveEpsilonOne) {
   EXPECT_NO_THROW(gaussian_classical_sigma(1, 1e-5));
-  EXPECT_NE(message_of([] { gaussian_classical_sigma(next_up(1), 1e-5); }).find("epsilon <= 1"), std::string::npos);
-  EXPECT_NE(message_of([] { gaussian_classical_sigma(10, 1e-5); }).find("epsilon <= 1"), std::string::npos);
-  EXPECT_NE(message_of([] { gaussian_classical_sigma(Real(1).widened(1e-9), 1e-5); }).find("epsilon <= 1"), std::string::npos);
-  EXPECT_NE(message_of([] { gaussian_classical_epsilon(1, 1e-5); }).find("epsilon <= 1"), std::string::npos);
+  EXPECT_NE(message_of([] { gaussian_classical_sigma(next_up(1), 1e-5); }).find("epsilon <= 1"),
+            std::string::npos);
+  EXPECT_NE(message_of([] { gaussian_classical_sigma(10, 1e-5); }).find("epsilon <= 1"),
+            std::string::npos);
+  EXPECT_NE(message_of([] {
+              gaussian_classical_sigma(Real(1).widened(1e-9), 1e-5);
+            }).find("epsilon <= 1"),
+            std::string::npos);
+  EXPECT_NE(message_of([] { gaussian_classical_epsilon(1, 1e-5); }).find("epsilon <= 1"),
+            std::string::npos);
   EXPECT_NO_THROW(gaussian_classical_epsilon(0.2, 1e-5));
 }
 
@@ -129,15 +150,22 @@ TEST(Gaussian, ExactSigmaReturnsOnlyEvaluatedBounds) {
 // --- Laplace ---
 
 TEST(Laplace, DeltaEnclosesTheOracle) {
-  oracle::check(oracle::table("laplace_delta"), [](const Row& row) { return laplace_delta(row.number("epsilon"), row.number("x")); });
+  oracle::check(oracle::table("laplace_delta"), [](const Row& row) {
+    return laplace_delta(row.number("epsilon"), row.number("x"));
+  });
 }
 
 TEST(Laplace, RenyiEnclosesTheOracle) {
-  oracle::check(oracle::table("laplace_renyi"), [](const Row& row) { return laplace_renyi(row.number("x"), row.number("order")); });
+  oracle::check(oracle::table("laplace_renyi"),
+                [](const Row& row) { return laplace_renyi(row.number("x"), row.number("order")); });
 }
 
-TEST(Laplace, RenyiAtInfinityIsEpsilon) { EXPECT_EQ(laplace_renyi(0.3, infinity).bound(), (Bound{0.3, 0.3})); }
-TEST(Laplace, RenyiAtOneIsRho) { EXPECT_EQ(laplace_renyi(0.3, 1).bound(), laplace_rho(0.3).bound()); }
+TEST(Laplace, RenyiAtInfinityIsEpsilon) {
+  EXPECT_EQ(laplace_renyi(0.3, infinity).bound(), (Bound{0.3, 0.3}));
+}
+TEST(Laplace, RenyiAtOneIsRho) {
+  EXPECT_EQ(laplace_renyi(0.3, 1).bound(), laplace_rho(0.3).bound());
+}
 TEST(Laplace, RhoEnclosesTheOracle) {
   check_line("laplace_rho", [](const Row& row) { return laplace_rho(row.number("first")); });
 }
@@ -153,23 +181,29 @@ TEST(Laplace, RenyiOfABallHoldsItsMembers) {
 // --- any pure mechanism ---
 
 TEST(Pure, DeltaEnclosesTheOracle) {
-  oracle::check(oracle::table("pure_delta"), [](const Row& row) { return pure_delta(row.number("epsilon"), row.number("epsilon0")); });
+  oracle::check(oracle::table("pure_delta"), [](const Row& row) {
+    return pure_delta(row.number("epsilon"), row.number("epsilon0"));
+  });
 }
 
 TEST(Pure, RenyiEnclosesTheOracle) {
-  oracle::check(oracle::table("pure_renyi"), [](const Row& row) { return pure_renyi(row.number("epsilon"), row.number("order")); });
+  oracle::check(oracle::table("pure_renyi"), [](const Row& row) {
+    return pure_renyi(row.number("epsilon"), row.number("order"));
+  });
 }
 
 TEST(Pure, RhoEnclosesTheOracle) {
   check_line("pure_rho", [](const Row& row) { return pure_rho(row.number("first")); });
-  check_line("pure_rho_classic", [](const Row& row) { return pure_rho_classic(row.number("first")); });
+  check_line("pure_rho_classic",
+             [](const Row& row) { return pure_rho_classic(row.number("first")); });
 }
 
 TEST(Pure, RenyiIsAtMostEpsilonAndAtMostTheConcentratedBound) {
   for (const double epsilon : {1e-3, 0.1, 1.0, 5.0}) {
     for (const double order : {1.1, 2.0, 10.0, 1e4}) {
       EXPECT_LE(pure_renyi(epsilon, order).upper(), epsilon);
-      EXPECT_LE(pure_renyi(epsilon, order).upper(), (Real(order) * pure_rho_classic(epsilon)).lower());
+      EXPECT_LE(pure_renyi(epsilon, order).upper(),
+                (Real(order) * pure_rho_classic(epsilon)).lower());
       EXPECT_LE(pure_renyi(epsilon, order).upper(), (Real(order) * pure_rho(epsilon)).lower());
       EXPECT_LE(laplace_renyi(epsilon, order).upper(), pure_renyi(epsilon, order).lower());
     }
@@ -178,21 +212,28 @@ TEST(Pure, RenyiIsAtMostEpsilonAndAtMostTheConcentratedBound) {
 
 TEST(Pure, WorstLossIsEpsilon) { EXPECT_EQ(pure_profile(0.3).worst_loss, 0.3); }
 TEST(Pure, DeltaIsAtLeastThatOfLaplace) {
-  for (const double e : {0.0, 0.2, 0.9}) EXPECT_GT(pure_delta(e, 1).lower(), laplace_delta(e, 1).upper());
+  for (const double e : {0.0, 0.2, 0.9})
+    EXPECT_GT(pure_delta(e, 1).lower(), laplace_delta(e, 1).upper());
 }
 
 // --- randomized response ---
 
-ResponseProbabilities response_of(const Row& row) { return response_probabilities(row.number("p"), row.count("k")); }
+ResponseProbabilities response_of(const Row& row) {
+  return response_probabilities(row.number("p"), row.count("k"));
+}
 
 TEST(Response, DeltaEnclosesTheOracle) {
-  oracle::check(oracle::table("response_delta"), [](const Row& row) { return response_delta(row.number("epsilon"), response_of(row)); },
-                {.relative = 1e-12, .absolute = 1e-28});  // p - e^ε r cancels near the end of the profile
+  oracle::check(
+      oracle::table("response_delta"),
+      [](const Row& row) { return response_delta(row.number("epsilon"), response_of(row)); },
+      {.relative = 1e-12, .absolute = 1e-28});  // p - e^ε r cancels near the end of the profile
 }
 
 TEST(Response, RenyiEnclosesTheOracle) {
-  oracle::check(oracle::table("response_renyi"), [](const Row& row) { return response_renyi(response_of(row), row.number("order")); },
-                {.relative = 1e-12, .absolute = 1e-28});  // p = r up to a rounding of p
+  oracle::check(
+      oracle::table("response_renyi"),
+      [](const Row& row) { return response_renyi(response_of(row), row.number("order")); },
+      {.relative = 1e-12, .absolute = 1e-28});  // p = r up to a rounding of p
 }
 
 TEST(Response, EpsilonIsTheLogOfTheRatioInEitherDirection) {
@@ -207,8 +248,10 @@ TEST(Response, OfEpsilonIsThePureMechanism) {
   const ResponseProbabilities response = response_probabilities(0.75, 2);
   const double epsilon = std::log(3.0);
   for (const double order : {1.0, 1.5, 4.0, 50.0})
-    EXPECT_NEAR(response_renyi(response, order).estimate(), pure_renyi(epsilon, order).estimate(), 1e-14);
-  for (const double e : {0.0, 0.5, 1.0}) EXPECT_NEAR(response_delta(e, response).estimate(), pure_delta(e, epsilon).estimate(), 1e-14);
+    EXPECT_NEAR(response_renyi(response, order).estimate(), pure_renyi(epsilon, order).estimate(),
+                1e-14);
+  for (const double e : {0.0, 0.5, 1.0})
+    EXPECT_NEAR(response_delta(e, response).estimate(), pure_delta(e, epsilon).estimate(), 1e-14);
 }
 
 // With a truth of probability 10^-306, the exact δ at ε = 701 is 1 - e^701 · 1e-306 = 0.9724.
@@ -235,20 +278,26 @@ TEST(Response, TheBallOfPWidensTheResult) {
 // --- the exponential mechanism ---
 
 TEST(Exponential, DeltaIsTheMaximumOverTheTwoLosses) {
-  oracle::check(oracle::table("exponential_delta"), [](const Row& row) { return exponential_delta(row.number("epsilon"), row.number("epsilon0")); });
+  oracle::check(oracle::table("exponential_delta"), [](const Row& row) {
+    return exponential_delta(row.number("epsilon"), row.number("epsilon0"));
+  });
 }
 
 TEST(Exponential, RenyiEnclosesTheOracle) {
-  oracle::check(oracle::table("exponential_renyi"), [](const Row& row) { return exponential_renyi(row.number("epsilon"), row.number("order")); });
+  oracle::check(oracle::table("exponential_renyi"), [](const Row& row) {
+    return exponential_renyi(row.number("epsilon"), row.number("order"));
+  });
 }
 
 TEST(Exponential, RhoEnclosesTheOracle) {
-  check_line("exponential_rho", [](const Row& row) { return exponential_rho(row.number("first")); });
+  check_line("exponential_rho",
+             [](const Row& row) { return exponential_rho(row.number("first")); });
 }
 
 TEST(Exponential, WorstLossIsEpsilonAndTheProfileIsBelowThePureOne) {
   EXPECT_EQ(exponential_profile(0.3).worst_loss, 0.3);
-  for (const double e : {0.0, 0.2, 0.9}) EXPECT_LT(exponential_delta(e, 1).upper(), pure_delta(e, 1).lower());
+  for (const double e : {0.0, 0.2, 0.9})
+    EXPECT_LT(exponential_delta(e, 1).upper(), pure_delta(e, 1).lower());
 }
 
 }  // namespace

@@ -39,7 +39,8 @@ void check_inverse(const Profile& profile, double delta, double width) {
 
 TEST(EpsilonOf, BracketsTheGaussianInverse) {
   for (const double mu : {1e-3, 0.1, 1.0, 5.0, 40.0}) {
-    for (const double delta : {0.9, 0.1, 1e-5, 1e-30, 1e-200, 1e-290}) check_inverse(gaussian_profile(mu), delta, 1e-13);
+    for (const double delta : {0.9, 0.1, 1e-5, 1e-30, 1e-200, 1e-290})
+      check_inverse(gaussian_profile(mu), delta, 1e-13);
   }
 }
 
@@ -90,7 +91,8 @@ TEST(EpsilonOf, IsInfiniteIfNoEpsilonSuffices) {
 // No ε suffices below the limit of a profile, and this takes no evaluation.
 TEST(EpsilonOf, IsInfiniteBelowTheProbabilityOfFailure) {
   int calls = 0;
-  const Profile failing{[&](double e) { return ++calls, Real(1e-3) + exp(-Real(e)); }, infinity, 1e-3};
+  const Profile failing{[&](double e) { return ++calls, Real(1e-3) + exp(-Real(e)); }, infinity,
+                        1e-3};
   EXPECT_EQ(epsilon_of(failing, 0.9e-3, Side::upper), infinity);
   EXPECT_EQ(epsilon_of(failing, 0.9e-3, Side::lower), infinity);
   EXPECT_EQ(calls, 0);

@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "../../oracle/oracle.hpp"
-#include "sotto/core/errors.hpp"
 #include "numerics/api/elementary.hpp"
+#include "sotto/core/errors.hpp"
 
 namespace sotto {
 namespace {
@@ -66,11 +66,15 @@ TEST(Sensitivity, OfSumsOverGroupsUnderAddRemove) {
 
 TEST(Sensitivity, OfSumsOverGroupsUnderReplaceOne) {
   // sqrt(2) B is larger: two groups change by B each
-  expect(grouped_sum_sensitivity({3, 5}, {.groups = 3, .rows = 4}, Relation::replace_one), 120, sqrt(Real(3)) * 4 * sqrt(Real(2)) * 5);
-  expect(grouped_sum_sensitivity({0, 1}, {.groups = 9, .rows = 2}, Relation::replace_one), 36, 6 * sqrt(Real(2)));
+  expect(grouped_sum_sensitivity({3, 5}, {.groups = 3, .rows = 4}, Relation::replace_one), 120,
+         sqrt(Real(3)) * 4 * sqrt(Real(2)) * 5);
+  expect(grouped_sum_sensitivity({0, 1}, {.groups = 9, .rows = 2}, Relation::replace_one), 36,
+         6 * sqrt(Real(2)));
   // high - low is larger: one group changes from one end to the other
-  expect(grouped_sum_sensitivity({-5, 5}, {.groups = 3, .rows = 4}, Relation::replace_one), 120, sqrt(Real(3)) * 40);
-  expect(grouped_sum_sensitivity({-2, 5}, {.groups = 1, .rows = 1}, Relation::replace_one), 10, sqrt(Real(2)) * 5);
+  expect(grouped_sum_sensitivity({-5, 5}, {.groups = 3, .rows = 4}, Relation::replace_one), 120,
+         sqrt(Real(3)) * 40);
+  expect(grouped_sum_sensitivity({-2, 5}, {.groups = 1, .rows = 1}, Relation::replace_one), 10,
+         sqrt(Real(2)) * 5);
 }
 
 TEST(Sensitivity, NeedsARelation) {
@@ -81,7 +85,8 @@ TEST(Sensitivity, NeedsARelation) {
 }
 
 TEST(Sensitivity, RefusesInvalidBounds) {
-  for (const Clamp clamp : {Clamp{1, 0}, Clamp{NAN, 1}, Clamp{0, NAN}, Clamp{-INFINITY, 1}, Clamp{0, INFINITY}}) {
+  for (const Clamp clamp :
+       {Clamp{1, 0}, Clamp{NAN, 1}, Clamp{0, NAN}, Clamp{-INFINITY, 1}, Clamp{0, INFINITY}}) {
     EXPECT_THROW(sum_sensitivity(clamp, Relation::add_remove, Presence::certain), InvalidValue);
     EXPECT_THROW(sum_sensitivity(clamp, Relation::replace_one, Presence::certain), InvalidValue);
     EXPECT_THROW(grouped_sum_sensitivity(clamp, {}, Relation::replace_one), InvalidValue);
@@ -89,9 +94,12 @@ TEST(Sensitivity, RefusesInvalidBounds) {
 }
 
 TEST(Sensitivity, RefusesEmptyContributions) {
-  EXPECT_THROW(grouped_sum_sensitivity({0, 1}, {.groups = 0, .rows = 1}, Relation::add_remove), InvalidValue);
-  EXPECT_THROW(grouped_sum_sensitivity({0, 1}, {.groups = 1, .rows = 0}, Relation::add_remove), InvalidValue);
-  EXPECT_THROW(grouped_sum_sensitivity({0, 1}, {.groups = -1, .rows = 1}, Relation::add_remove), InvalidValue);
+  EXPECT_THROW(grouped_sum_sensitivity({0, 1}, {.groups = 0, .rows = 1}, Relation::add_remove),
+               InvalidValue);
+  EXPECT_THROW(grouped_sum_sensitivity({0, 1}, {.groups = 1, .rows = 0}, Relation::add_remove),
+               InvalidValue);
+  EXPECT_THROW(grouped_sum_sensitivity({0, 1}, {.groups = -1, .rows = 1}, Relation::add_remove),
+               InvalidValue);
 }
 
 // No double is 0.1 + 0.2: the difference of the bounds is enclosed, and its bounds are rounded

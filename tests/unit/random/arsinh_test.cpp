@@ -19,13 +19,22 @@ TEST(ArsinhRounding, SureDoublesHoldForEveryContinuation) {
   int sure = 0;
   constexpr int cells = 5'000;
   for (int i = 0; i < cells; ++i) {
-    const double bend = std::ldexp(1 + static_cast<double>(pick.word() >> 11U) * 0x1p-53, static_cast<int>(pick.word() % 30) - 15);
-    const double factor = std::ldexp(1 + static_cast<double>(pick.word() >> 11U) * 0x1p-53, static_cast<int>(pick.word() % 6) - 3);
+    const double bend = std::ldexp(1 + static_cast<double>(pick.word() >> 11U) * 0x1p-53,
+                                   static_cast<int>(pick.word() % 30) - 15);
+    const double factor = std::ldexp(1 + static_cast<double>(pick.word() >> 11U) * 0x1p-53,
+                                     static_cast<int>(pick.word() % 6) - 3);
     // on the finest grids the interval of y is wider than a step
     const int grid = static_cast<int>(pick.word() % 46) - 40;
-    const double value = std::ldexp(static_cast<double>(pick.word() >> 11U), -53 + static_cast<int>(pick.word() % 8)) - 1;
-    const Rounding rounding{value, grid, Shape::arsinh, factor, bend, random_detail::unit_of(Curve::gaussian)};
-    const Position y{pick.word() >> (64U - 9U - static_cast<unsigned>(random_detail::real_fraction)), random_detail::real_fraction, true, {}};
+    const double value = std::ldexp(static_cast<double>(pick.word() >> 11U),
+                                    -53 + static_cast<int>(pick.word() % 8)) -
+                         1;
+    const Rounding rounding{value,  grid, Shape::arsinh,
+                            factor, bend, random_detail::unit_of(Curve::gaussian)};
+    const Position y{
+        pick.word() >> (64U - 9U - static_cast<unsigned>(random_detail::real_fraction)),
+        random_detail::real_fraction,
+        true,
+        {}};
     const bool negative = pick.word() % 2 == 0;
     const auto attempt = random_detail::try_bent(rounding, negative, y);
     if (!attempt.sure) continue;
@@ -46,7 +55,10 @@ TEST(ArsinhRounding, SureDoublesHoldForEveryContinuation) {
 TEST(ArsinhRounding, DoublesAreNeverSureOutsideTheirNormalRange) {
   const Position y{std::uint64_t{1} << 40U, random_detail::real_fraction, true, {}};
   const auto sure = [&](double factor, double bend, int grid, double value) {
-    return random_detail::try_bent({value, grid, Shape::arsinh, factor, bend, random_detail::unit_of(Curve::gaussian)}, false, y).sure;
+    return random_detail::try_bent(
+               {value, grid, Shape::arsinh, factor, bend, random_detail::unit_of(Curve::gaussian)},
+               false, y)
+        .sure;
   };
   EXPECT_TRUE(sure(1, 1, 0, 0.1));
   EXPECT_FALSE(sure(1e-300, 1e300, 0, 0.1));

@@ -59,7 +59,8 @@ TEST(Generator, RepeatsInTheFastSuiteOnly) {
 
 TEST(Generator, PrintsAWord) {
   const std::uint64_t word = Random::here().word();
-  if (std::getenv("PRINT_WORD") != nullptr) std::printf("word %016llx\n", static_cast<unsigned long long>(word));
+  if (std::getenv("PRINT_WORD") != nullptr)
+    std::printf("word %016llx\n", static_cast<unsigned long long>(word));
 }
 
 TEST(Generator, WordsDoNotRepeat) {
@@ -93,7 +94,8 @@ TEST(Generator, WordsAreWipedAsTheyAreReturned) {
 TEST(Generator, ThreadsDiffer) {
   std::vector<std::uint64_t> firsts(8);
   std::vector<std::thread> threads;
-  for (std::uint64_t& first : firsts) threads.emplace_back([&first] { first = Random::here().word(); });
+  for (std::uint64_t& first : firsts)
+    threads.emplace_back([&first] { first = Random::here().word(); });
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(std::set<std::uint64_t>(firsts.begin(), firsts.end()).size(), firsts.size());
 }
@@ -114,7 +116,8 @@ std::vector<std::uint64_t> in_child(F f) {
   std::vector<std::uint64_t> words(4096);
   std::size_t bytes = 0;
   for (;;) {
-    const ssize_t got = read(ends[0], reinterpret_cast<char*>(words.data()) + bytes, words.size() * 8 - bytes);
+    const ssize_t got =
+        read(ends[0], reinterpret_cast<char*>(words.data()) + bytes, words.size() * 8 - bytes);
     if (got <= 0) break;
     bytes += static_cast<std::size_t>(got);
   }
@@ -153,7 +156,8 @@ bool refuse_getrandom() {
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
   }};
   const sock_fprog program{static_cast<unsigned short>(code.size()), code.data()};
-  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
 
 TEST(Generator, WithoutEntropyThereIsNoWord) {

@@ -25,7 +25,8 @@ double laplace_cdf(double x) { return x < 0 ? std::exp(x) / 2 : 1 - std::exp(-x)
 // Cells that expect fewer than 20 counts are pooled. A correct sampler exceeds 6 with probability
 // 10⁻⁹, by the normal tail: the cube root of χ² is nearly normal from three cells on (Wilson and
 // Hilferty).
-double chi_squared(const std::map<double, double>& counts, double draws, const std::function<double(double)>& mass) {
+double chi_squared(const std::map<double, double>& counts, double draws,
+                   const std::function<double(double)>& mass) {
   double pooled = draws;
   double pooled_mass = 1;
   double sum = 0;
@@ -78,24 +79,41 @@ void distribution_of_discrete(NoiseKind kind, double scale, std::size_t draws) {
   const DiscreteNoise noise(kind, scale);
   std::map<double, double> counts;
   for (std::size_t i = 0; i < draws; ++i) ++counts[static_cast<double>(noise.draw())];
-  const auto weight = [&](double k) { return std::exp(kind == NoiseKind::gaussian ? -k * k / (2 * scale * scale) : -std::abs(k) / scale); };
+  const auto weight = [&](double k) {
+    return std::exp(kind == NoiseKind::gaussian ? -k * k / (2 * scale * scale)
+                                                : -std::abs(k) / scale);
+  };
   double total = weight(0);
   for (double k = 1; weight(k) > 1e-18; ++k) total += 2 * weight(k);
-  EXPECT_LT(chi_squared(counts, static_cast<double>(draws), [&](double k) { return weight(k) / total; }), 6);
+  EXPECT_LT(
+      chi_squared(counts, static_cast<double>(draws), [&](double k) { return weight(k) / total; }),
+      6);
 }
 
-TEST(NoiseDistribution, RoundedGaussian) { distribution_of_rounded(NoiseKind::gaussian, 10'000'000); }
+TEST(NoiseDistribution, RoundedGaussian) {
+  distribution_of_rounded(NoiseKind::gaussian, 10'000'000);
+}
 TEST(NoiseDistribution, RoundedLaplace) { distribution_of_rounded(NoiseKind::laplace, 10'000'000); }
 TEST(NoiseDistribution, DiscreteGaussian) {
-  for (const double scale : {0.4, 3.0, 150.0}) distribution_of_discrete(NoiseKind::gaussian, scale, 3'000'000);
+  for (const double scale : {0.4, 3.0, 150.0})
+    distribution_of_discrete(NoiseKind::gaussian, scale, 3'000'000);
 }
 TEST(NoiseDistribution, DiscreteLaplace) {
-  for (const double scale : {0.4, 3.0, 90.0}) distribution_of_discrete(NoiseKind::laplace, scale, 3'000'000);
+  for (const double scale : {0.4, 3.0, 90.0})
+    distribution_of_discrete(NoiseKind::laplace, scale, 3'000'000);
 }
-TEST(SlowNoiseDistribution, RoundedGaussian) { distribution_of_rounded(NoiseKind::gaussian, 1'000'000'000); }
-TEST(SlowNoiseDistribution, RoundedLaplace) { distribution_of_rounded(NoiseKind::laplace, 1'000'000'000); }
-TEST(SlowNoiseDistribution, DiscreteGaussian) { distribution_of_discrete(NoiseKind::gaussian, 150, 1'000'000'000); }
-TEST(SlowNoiseDistribution, DiscreteLaplace) { distribution_of_discrete(NoiseKind::laplace, 90, 1'000'000'000); }
+TEST(SlowNoiseDistribution, RoundedGaussian) {
+  distribution_of_rounded(NoiseKind::gaussian, 1'000'000'000);
+}
+TEST(SlowNoiseDistribution, RoundedLaplace) {
+  distribution_of_rounded(NoiseKind::laplace, 1'000'000'000);
+}
+TEST(SlowNoiseDistribution, DiscreteGaussian) {
+  distribution_of_discrete(NoiseKind::gaussian, 150, 1'000'000'000);
+}
+TEST(SlowNoiseDistribution, DiscreteLaplace) {
+  distribution_of_discrete(NoiseKind::laplace, 90, 1'000'000'000);
+}
 
 // The reference samplers in whole numbers, with the same test.
 TEST(NoiseDistribution, TheReferenceInWholeNumbers) {
@@ -108,7 +126,8 @@ TEST(NoiseDistribution, TheReferenceInWholeNumbers) {
     // b = 3.5
     ++laplace[static_cast<double>(random_detail::plain_discrete_laplace(Random::here(), 7, 2))];
   }
-  const auto check = [&](const std::map<double, double>& counts, const std::function<double(double)>& weight) {
+  const auto check = [&](const std::map<double, double>& counts,
+                         const std::function<double(double)>& weight) {
     double total = weight(0);
     for (double k = 1; k < 400; ++k) total += 2 * weight(k);
     EXPECT_LT(chi_squared(counts, draws, [&](double k) { return weight(k) / total; }), 6);
@@ -125,7 +144,8 @@ TEST(NoiseDistribution, Arsinh) {
   constexpr int draws = 100'000;
   for (int i = 0; i < draws; ++i) ++counts[noise.add(1)];
   const auto cdf = [&](double x) { return normal_cdf(a * std::sinh((x - 1) / a) / sigma); };
-  EXPECT_LT(chi_squared(counts, draws, [&](double x) { return cdf(x + 0.125) - cdf(x - 0.125); }), 6);
+  EXPECT_LT(chi_squared(counts, draws, [&](double x) { return cdf(x + 0.125) - cdf(x - 0.125); }),
+            6);
 }
 
 TEST(NoiseGrid, EveryOutputIsAMultipleOfTheGrid) {
@@ -133,7 +153,8 @@ TEST(NoiseGrid, EveryOutputIsAMultipleOfTheGrid) {
     for (const NoiseKind kind : {NoiseKind::gaussian, NoiseKind::laplace}) {
       const RoundedNoise noise(kind, scale);
       std::vector<double> values(100'000);
-      for (std::size_t i = 0; i < values.size(); ++i) values[i] = scale * 0.1234567 * static_cast<double>(i);
+      for (std::size_t i = 0; i < values.size(); ++i)
+        values[i] = scale * 0.1234567 * static_cast<double>(i);
       noise.add(values);
       for (const double x : values) {
         const double steps = std::ldexp(x, -noise.grid());
@@ -198,14 +219,17 @@ TEST(NoiseReplay, NeighboursStayWithinTheSensitivity) {
   testing::Stream pick(7);
   for (int pair = 0; pair < 10'000; ++pair) {
     const double value = (static_cast<double>(pick.word() >> 11U) * 0x1p-53 - 0.5) * 100;
-    const double delta = std::ldexp(static_cast<double>(pick.word() >> 11U), -53 - static_cast<int>(pick.word() % 8) + 4);
+    const double delta = std::ldexp(static_cast<double>(pick.word() >> 11U),
+                                    -53 - static_cast<int>(pick.word() % 8) + 4);
     const int grid = static_cast<int>(pick.word() % 16) - 12;
     const Curve curve = pair % 2 == 0 ? Curve::gaussian : Curve::laplace;
     const std::uint64_t seed = pick.word();
     const auto run = [&](double x) {
       testing::Stream bits(seed);
-      const random_detail::Rounding rounding{x, grid, random_detail::Shape::linear, 1.3, 0, random_detail::unit_of(curve)};
-      return random_detail::draw_rounded(bits, random_detail::real_table(curve), rounding, std::ldexp(x, -grid),
+      const random_detail::Rounding rounding{x,   grid, random_detail::Shape::linear,
+                                             1.3, 0,    random_detail::unit_of(curve)};
+      return random_detail::draw_rounded(bits, random_detail::real_table(curve), rounding,
+                                         std::ldexp(x, -grid),
                                          random_detail::half_unit_of(rounding));
     };
     const double moved = value + delta;

@@ -30,7 +30,9 @@ class Words {
     ++extra_;
     return back_.word();
   }
-  [[nodiscard]] std::span<const std::uint64_t> front_words() const { return std::span(front_).subspan(next_); }
+  [[nodiscard]] std::span<const std::uint64_t> front_words() const {
+    return std::span(front_).subspan(next_);
+  }
   void consume(std::size_t n) { next_ += n; }
   [[nodiscard]] std::size_t used() const { return next_ + extra_; }
 
@@ -42,7 +44,9 @@ class Words {
 };
 
 // Returns a random whole number of `bits` bits with a sign, so that sums and differences are exact.
-double whole(Stream& pick, int bits) { return static_cast<double>(pick.word() >> (64 - bits)) - std::ldexp(1.0, bits - 1); }
+double whole(Stream& pick, int bits) {
+  return static_cast<double>(pick.word() >> (64 - bits)) - std::ldexp(1.0, bits - 1);
+}
 
 struct Setting {
   Curve curve;
@@ -56,13 +60,15 @@ struct Setting {
 double replayed(const Setting& s, double value, std::uint64_t seed) {
   Stream bits(seed);
   const Rounding rounding{value, s.grid, s.shape, s.scale, s.bend, random_detail::unit_of(s.curve)};
-  return random_detail::draw_rounded(bits, random_detail::real_table(s.curve), rounding, std::ldexp(value, -s.grid),
+  return random_detail::draw_rounded(bits, random_detail::real_table(s.curve), rounding,
+                                     std::ldexp(value, -s.grid),
                                      random_detail::half_unit_of(rounding));
 }
 
 // Compares pairs of values of about 2^12 units whose distance is at most 2^8 units, on grids from a
 // quarter of a unit to 2^12 units.
-void check_pairs(const std::function<Setting(Stream&, int)>& setting, const std::function<int(const Setting&)>& unit_of, int count) {
+void check_pairs(const std::function<Setting(Stream&, int)>& setting,
+                 const std::function<int(const Setting&)>& unit_of, int count) {
   Stream pick(11);
   for (int pair = 0; pair < count; ++pair) {
     const Setting s = setting(pick, pair);
@@ -76,7 +82,8 @@ void check_pairs(const std::function<Setting(Stream&, int)>& setting, const std:
     const double first = replayed(s, value, seed);
     const double second = replayed(s, moved, seed);
     ASSERT_TRUE(std::isfinite(first));
-    ASSERT_LE(std::abs(second - first), most) << "pair " << pair << " scale " << s.scale << " grid " << s.grid;
+    ASSERT_LE(std::abs(second - first), most)
+        << "pair " << pair << " scale " << s.scale << " grid " << s.grid;
     // the output is monotone in the value
     ASSERT_GE((second - first) * delta, 0) << "pair " << pair;
   }
@@ -85,7 +92,8 @@ void check_pairs(const std::function<Setting(Stream&, int)>& setting, const std:
 TEST(Replay, NumbersOnFineAndCoarseGrids) {
   check_pairs(
       [](Stream& pick, int pair) {
-        return Setting{pair % 2 == 0 ? Curve::gaussian : Curve::laplace, Shape::linear, 1.3, 0, static_cast<int>(pick.word() % 24) - 14};
+        return Setting{pair % 2 == 0 ? Curve::gaussian : Curve::laplace, Shape::linear, 1.3, 0,
+                       static_cast<int>(pick.word() % 24) - 14};
       },
       [](const Setting&) { return 0; }, pairs);
 }
@@ -93,9 +101,12 @@ TEST(Replay, NumbersOnFineAndCoarseGrids) {
 TEST(Replay, ScalesFromTheSmallestToTheLargest) {
   check_pairs(
       [](Stream& pick, int pair) {
-        const double scale = std::pow(10.0, static_cast<double>(pick.word() % 600) - 300) * (1 + static_cast<double>(pick.word() >> 11U) * 0x1p-53);
-        const int grid = std::clamp(RoundedNoise::grid_for(scale) + static_cast<int>(pick.word() % 16), -1022, 970);
-        return Setting{pair % 2 == 0 ? Curve::gaussian : Curve::laplace, Shape::linear, scale, 0, grid};
+        const double scale = std::pow(10.0, static_cast<double>(pick.word() % 600) - 300) *
+                             (1 + static_cast<double>(pick.word() >> 11U) * 0x1p-53);
+        const int grid = std::clamp(
+            RoundedNoise::grid_for(scale) + static_cast<int>(pick.word() % 16), -1022, 970);
+        return Setting{pair % 2 == 0 ? Curve::gaussian : Curve::laplace, Shape::linear, scale, 0,
+                       grid};
       },
       [](const Setting& s) { return std::clamp(std::ilogb(s.scale), -1000, 990); }, pairs);
 }
@@ -104,7 +115,8 @@ TEST(Replay, ArsinhNoise) {
   check_pairs(
       [](Stream& pick, int) {
         const double bend = std::ldexp(1.1, static_cast<int>(pick.word() % 12) - 4);
-        return Setting{Curve::gaussian, Shape::arsinh, 1.3, bend, static_cast<int>(pick.word() % 20) - 12};
+        return Setting{Curve::gaussian, Shape::arsinh, 1.3, bend,
+                       static_cast<int>(pick.word() % 20) - 12};
       },
       [](const Setting&) { return 0; }, pairs);
 }
@@ -114,7 +126,8 @@ TEST(Replay, VectorsOfNumbers) {
   Stream pick(12);
   constexpr std::size_t coordinates = 8;
   for (int pair = 0; pair < pairs; ++pair) {
-    const Setting s{pair % 2 == 0 ? Curve::gaussian : Curve::laplace, Shape::linear, 2.7, 0, static_cast<int>(pick.word() % 16) - 10};
+    const Setting s{pair % 2 == 0 ? Curve::gaussian : Curve::laplace, Shape::linear, 2.7, 0,
+                    static_cast<int>(pick.word() % 16) - 10};
     double distance = 0;
     double allowed = 0;
     for (std::size_t i = 0; i < coordinates; ++i) {
@@ -143,7 +156,8 @@ TEST(Replay, BatchesOfNeighbours) {
     const int grid = -6;
     const std::uint64_t seed = pick.word();
     const Rounding rounding{0, grid, Shape::linear, 1.7, 0, random_detail::unit_of(curve)};
-    const random_detail::Batch batch{random_detail::real_table(curve), rounding, std::ldexp(1.0, grid), random_detail::half_unit_of(rounding)};
+    const random_detail::Batch batch{random_detail::real_table(curve), rounding,
+                                     std::ldexp(1.0, grid), random_detail::half_unit_of(rounding)};
     std::vector<double> first(16);
     std::vector<double> second(16);
     for (std::size_t i = 0; i < first.size(); ++i) {
@@ -188,12 +202,14 @@ TEST(Replay, AtTheEndsOfTheGrid) {
   int saturated = 0;
   for (int pair = 0; pair < pairs; ++pair) {
     const int grid = static_cast<int>(pick.word() % 1600) - 800;
-    const Setting s{pair % 2 == 0 ? Curve::gaussian : Curve::laplace, Shape::linear, std::ldexp(1.3, grid + 10), 0, grid};
+    const Setting s{pair % 2 == 0 ? Curve::gaussian : Curve::laplace, Shape::linear,
+                    std::ldexp(1.3, grid + 10), 0, grid};
     const double sign = pick.word() % 2 == 0 ? 1 : -1;
     // within 2^13 steps of the limit, by whole steps, or far beyond it
     const double off = whole(pick, 14);
     const double value =
-        sign * (pair % 5 == 0 ? std::ldexp(1.0, grid + 60 + static_cast<int>(pick.word() % 100)) : std::ldexp(0x1p53 - 2 * std::abs(off), grid));
+        sign * (pair % 5 == 0 ? std::ldexp(1.0, grid + 60 + static_cast<int>(pick.word() % 100))
+                              : std::ldexp(0x1p53 - 2 * std::abs(off), grid));
     const double delta = -sign * std::ldexp(std::floor(std::abs(whole(pick, 12))) * 2, grid);
     const std::uint64_t seed = pick.word();
     const double moved = value + delta;
@@ -201,7 +217,8 @@ TEST(Replay, AtTheEndsOfTheGrid) {
     const double second = replayed(s, moved, seed);
     ASSERT_LE(std::abs(first), 0x1p53);
     ASSERT_LE(std::abs(second), 0x1p53);
-    ASSERT_LE(std::abs(second - first), std::ceil(std::ldexp(std::abs(moved - value), -grid))) << pair;
+    ASSERT_LE(std::abs(second - first), std::ceil(std::ldexp(std::abs(moved - value), -grid)))
+        << pair;
     saturated += std::abs(first) == 0x1p53 ? 1 : 0;
   }
   EXPECT_GT(saturated, pairs / 10);

@@ -16,7 +16,8 @@ namespace sotto::testing {
 /// A source with fixed words in front and fixed extra words.
 class Script {
  public:
-  explicit Script(std::vector<std::uint64_t> words, std::vector<std::uint64_t> back = {}) : words_(std::move(words)), back_(std::move(back)) {}
+  explicit Script(std::vector<std::uint64_t> words, std::vector<std::uint64_t> back = {})
+      : words_(std::move(words)), back_(std::move(back)) {}
   std::uint64_t word() { return next_of(words_, next_); }
   std::uint64_t extra_word() { return next_of(back_, next_back_); }
   [[nodiscard]] std::span<const std::uint64_t> front_words() const {
@@ -42,7 +43,10 @@ class Script {
 /// could be a tie, which random bits are with probability zero.
 class Prefix {
  public:
-  Prefix(std::vector<std::uint64_t> words, std::uint64_t rest) : words_(std::move(words)), rest_(rest) { words_.insert(words_.end(), 8, rest); }
+  Prefix(std::vector<std::uint64_t> words, std::uint64_t rest)
+      : words_(std::move(words)), rest_(rest) {
+    words_.insert(words_.end(), 8, rest);
+  }
   std::uint64_t word() { return next_ < words_.size() ? words_[next_++] : ~rest_; }
   std::uint64_t extra_word() { return word(); }
 

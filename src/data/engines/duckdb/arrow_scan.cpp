@@ -49,17 +49,24 @@ class Pass {
   std::int64_t row_ = 0;
 };
 
-bool bit(const void* bits, std::int64_t i) { return (static_cast<const std::uint8_t*>(bits)[i / 8] >> (i % 8) & 1U) != 0; }
+bool bit(const void* bits, std::int64_t i) {
+  return (static_cast<const std::uint8_t*>(bits)[i / 8] >> (i % 8) & 1U) != 0;
+}
 
 /// A column of a slice. Value i is at position first + i of the buffers.
 struct Values {
   const ArrowArray& array;
   std::int64_t first;
-  [[nodiscard]] bool is_null(std::int64_t i) const { return array.n_buffers > 0 && array.buffers[0] != nullptr && !bit(array.buffers[0], first + i); }
+  [[nodiscard]] bool is_null(std::int64_t i) const {
+    return array.n_buffers > 0 && array.buffers[0] != nullptr && !bit(array.buffers[0], first + i);
+  }
   template <typename T>
   [[nodiscard]] T at(std::int64_t i) const {
     T value;  // copied, since the buffer of a faulty producer may be misaligned
-    std::memcpy(&value, static_cast<const char*>(array.buffers[1]) + static_cast<std::size_t>(first + i) * sizeof value, sizeof value);
+    std::memcpy(&value,
+                static_cast<const char*>(array.buffers[1]) +
+                    static_cast<std::size_t>(first + i) * sizeof value,
+                sizeof value);
     return value;
   }
 };
@@ -89,11 +96,14 @@ Digits digits_of(const Values& values, Stored stored, std::int64_t i) {
   if (stored == Stored::decimal32) return values.at<std::int32_t>(i);
   if (stored == Stored::decimal64) return values.at<std::int64_t>(i);
   Digits digits;  // copied, since Arrow aligns it to 8 bytes only
-  std::memcpy(&digits, static_cast<const char*>(values.array.buffers[1]) + 16 * (values.first + i), sizeof digits);
+  std::memcpy(&digits, static_cast<const char*>(values.array.buffers[1]) + 16 * (values.first + i),
+              sizeof digits);
   return digits;
 }
 
-bool is_decimal(Stored stored) { return stored >= Stored::decimal32 && stored <= Stored::decimal128; }
+bool is_decimal(Stored stored) {
+  return stored >= Stored::decimal32 && stored <= Stored::decimal128;
+}
 
 Digits power_of_ten(int exponent) {
   Digits power = 1;
@@ -117,7 +127,8 @@ std::optional<std::int64_t> integer_decimal(Digits digits, int scale) {
 double real_decimal(Digits digits, int scale) {
   const Digits power = power_of_ten(scale);
   const auto divisor = static_cast<double>(power);
-  if (digits <= exact_doubles && digits >= -exact_doubles) return static_cast<double>(digits) / divisor;
+  if (digits <= exact_doubles && digits >= -exact_doubles)
+    return static_cast<double>(digits) / divisor;
   return static_cast<double>(digits / power) + static_cast<double>(digits % power) / divisor;
 }
 
@@ -126,7 +137,8 @@ double real_decimal(Digits digits, int scale) {
 template <typename T>
 std::optional<std::int64_t> as_integer(T value) {
   if constexpr (std::is_floating_point_v<T>) {
-    if (!(std::trunc(value) == value && std::abs(value) <= T{9007199254740992})) return std::nullopt;
+    if (!(std::trunc(value) == value && std::abs(value) <= T{9007199254740992}))
+      return std::nullopt;
   } else if constexpr (std::is_same_v<T, std::uint64_t>) {
     if (value > static_cast<std::uint64_t>(INT64_MAX)) return std::nullopt;
   }
@@ -140,20 +152,27 @@ std::string_view text_between(const Values& values, std::int64_t i) {
   const auto begin = values.at<Offset>(i);
   const auto end = values.at<Offset>(i + 1);
   const auto last = values.at<Offset>(values.array.offset + values.array.length - values.first);
-  if (begin < 0 || end < begin || end > last) throw EngineError(invalid, "the offsets of texts decrease");
-  return {static_cast<const char*>(values.array.buffers[2]) + begin, static_cast<std::size_t>(end - begin)};
+  if (begin < 0 || end < begin || end > last)
+    throw EngineError(invalid, "the offsets of texts decrease");
+  return {static_cast<const char*>(values.array.buffers[2]) + begin,
+          static_cast<std::size_t>(end - begin)};
 }
 
 /// Returns a text in one of the buffers of an array of views. The last buffer has their sizes.
-std::string_view text_viewed(const Values& values, std::int32_t length, std::int32_t buffer, std::int32_t offset) {
+std::string_view text_viewed(const Values& values, std::int32_t length, std::int32_t buffer,
+                             std::int32_t offset) {
   const std::int64_t count = values.array.n_buffers - 3;
   std::int64_t size = 0;
   if (buffer >= 0 && buffer < count) {
-    std::memcpy(&size, static_cast<const char*>(values.array.buffers[values.array.n_buffers - 1]) + 8 * std::size_t(buffer), sizeof size);
+    std::memcpy(&size,
+                static_cast<const char*>(values.array.buffers[values.array.n_buffers - 1]) +
+                    8 * std::size_t(buffer),
+                sizeof size);
   }
   if (offset < 0 || std::int64_t{offset} + length > size)
     throw EngineError(invalid, "a text is outside its buffer");
-  return {static_cast<const char*>(values.array.buffers[2 + buffer]) + offset, static_cast<std::size_t>(length)};
+  return {static_cast<const char*>(values.array.buffers[2 + buffer]) + offset,
+          static_cast<std::size_t>(length)};
 }
 
 std::string_view text_at(const Values& values, Stored stored, std::int64_t i) {
@@ -177,19 +196,24 @@ std::optional<std::int64_t> microseconds(std::int64_t value, std::int64_t per_se
     rest += per_second;
     --seconds;
   }
-  if (seconds < first_day * seconds_a_day || seconds >= end_of_days * seconds_a_day) return std::nullopt;
-  return seconds * 1'000'000 + (per_second <= 1'000'000 ? rest * (1'000'000 / per_second) : rest / (per_second / 1'000'000));
+  if (seconds < first_day * seconds_a_day || seconds >= end_of_days * seconds_a_day)
+    return std::nullopt;
+  return seconds * 1'000'000 + (per_second <= 1'000'000 ? rest * (1'000'000 / per_second)
+                                                        : rest / (per_second / 1'000'000));
 }
 
-std::optional<std::int64_t> integer_at(const ArrowColumn& column, const Values& values, std::int64_t i) {
-  if (is_decimal(column.stored)) return integer_decimal(digits_of(values, column.stored, i), column.scale);
+std::optional<std::int64_t> integer_at(const ArrowColumn& column, const Values& values,
+                                       std::int64_t i) {
+  if (is_decimal(column.stored))
+    return integer_decimal(digits_of(values, column.stored, i), column.scale);
   std::optional<std::int64_t> number;
   with_number(values, column.stored, i, [&](auto value) { number = as_integer(value); });
   return number;
 }
 
 double real_at(const ArrowColumn& column, const Values& values, std::int64_t i) {
-  if (is_decimal(column.stored)) return real_decimal(digits_of(values, column.stored, i), column.scale);
+  if (is_decimal(column.stored))
+    return real_decimal(digits_of(values, column.stored, i), column.scale);
   double number = 0;
   with_number(values, column.stored, i, [&](auto value) { number = static_cast<double>(value); });
   return number;
@@ -204,11 +228,14 @@ std::int64_t day_at(const ArrowColumn& column, const Values& values, std::int64_
 }
 
 /// Writes value `from` to row `i`. Returns false if it is NULL or not of the declared type.
-bool put(duckdb::Vector vector, void* data, const ArrowColumn& column, const Values& values, std::int64_t from, std::int64_t i) {
+bool put(duckdb::Vector vector, void* data, const ArrowColumn& column, const Values& values,
+         std::int64_t from, std::int64_t i) {
   if (column.stored == Stored::nothing || values.is_null(from)) return false;
   bool good = true;
   switch (column.type) {
-    case Type::boolean: static_cast<bool*>(data)[i] = bit(values.array.buffers[1], values.first + from); break;
+    case Type::boolean:
+      static_cast<bool*>(data)[i] = bit(values.array.buffers[1], values.first + from);
+      break;
     case Type::integer: {
       const auto number = integer_at(column, values, from);
       good = number.has_value();
@@ -224,7 +251,9 @@ bool put(duckdb::Vector vector, void* data, const ArrowColumn& column, const Val
     case Type::text: {
       const auto text = text_at(values, column.stored, from);
       good = is_text(text);
-      if (good) duckdb::loaded().vector_assign_string_element_len(vector, static_cast<duckdb::Index>(i), text.data(), text.size());
+      if (good)
+        duckdb::loaded().vector_assign_string_element_len(vector, static_cast<duckdb::Index>(i),
+                                                          text.data(), text.size());
       break;
     }
     case Type::date: {
@@ -245,7 +274,8 @@ bool put(duckdb::Vector vector, void* data, const ArrowColumn& column, const Val
 
 /// Writes a dictionary-encoded value to row `i`. Returns false if it is NULL or not of the declared
 /// type, or if its index is outside the dictionary.
-bool put_coded(duckdb::Vector vector, void* data, const ArrowColumn& column, const Values& codes, std::int64_t i) {
+bool put_coded(duckdb::Vector vector, void* data, const ArrowColumn& column, const Values& codes,
+               std::int64_t i) {
   const ArrowArray* dictionary = codes.array.dictionary;
   if (dictionary == nullptr || codes.is_null(i)) return false;
   std::optional<std::int64_t> code;
@@ -270,7 +300,8 @@ void begin_arrow(duckdb::InitInfo info) {
   const auto& library = duckdb::loaded();
   try {
     auto pass = std::make_unique<Pass>(*static_cast<ArrowScan*>(library.init_get_extra_info(info)));
-    library.init_set_init_data(info, pass.release(), [](void* data) { delete static_cast<Pass*>(data); });
+    library.init_set_init_data(info, pass.release(),
+                               [](void* data) { delete static_cast<Pass*>(data); });
     library.init_set_max_threads(info, std::max(1U, std::thread::hardware_concurrency()));
   } catch (const std::exception& error) {
     library.init_set_error(info, error.what());
@@ -293,7 +324,8 @@ void continue_arrow(duckdb::FunctionInfo info, duckdb::Chunk chunk) {
       library.vector_ensure_validity_writable(vector);
       std::uint64_t* validity = library.vector_get_validity(vector);
       for (std::int64_t i = 0; i < slice->count; ++i) {
-        const bool is_valid = columns[c].codes ? put_coded(vector, data, columns[c], values, i) : put(vector, data, columns[c], values, i, i);
+        const bool is_valid = columns[c].codes ? put_coded(vector, data, columns[c], values, i)
+                                               : put(vector, data, columns[c], values, i, i);
         if (!is_valid) validity[i / 64] &= ~(std::uint64_t{1} << (i % 64));
       }
     }

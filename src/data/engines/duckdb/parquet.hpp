@@ -23,7 +23,8 @@ struct TextFormat {
 /// is not of this type, and the unreadable flags (see Scan). It fails for no value of any row.
 /// `is_plain`: the file is a PlainCopy. Throws InvalidValue if a column is absent or stored as a
 /// type that does not fit.
-std::string selected_columns(const std::vector<Column>& columns, const std::vector<StoredColumn>& stored, const TextFormat& format,
+std::string selected_columns(const std::vector<Column>& columns,
+                             const std::vector<StoredColumn>& stored, const TextFormat& format,
                              const std::vector<std::string>& unreadable_flags, bool is_plain);
 /// Returns the declared type that fits a stored type best; nullopt if none does.
 std::optional<Type> best_type(const std::string& stored);

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "data/engines/duckdb/parquet.hpp"
 #include "core/api/varint.hpp"
+#include "data/engines/duckdb/parquet.hpp"
 
 namespace sotto::data_detail {
 namespace {
@@ -40,14 +40,21 @@ constexpr std::uint64_t milliseconds = 9;
 constexpr std::uint64_t json = 19;
 constexpr int deepest = 100;
 
-[[noreturn]] void broken() { throw EngineError("the metadata of the Parquet file cannot be parsed: write the file again with another library", ""); }
+[[noreturn]] void broken() {
+  throw EngineError(
+      "the metadata of the Parquet file cannot be parsed: write the file again with another "
+      "library",
+      "");
+}
 
 /// Reads Thrift's compact protocol.
 class Reader {
  public:
   explicit Reader(std::string_view text) : text_(text) {}
   [[nodiscard]] std::size_t at() const { return at_; }
-  [[nodiscard]] std::string_view from(std::size_t start) const { return text_.substr(start, at_ - start); }
+  [[nodiscard]] std::string_view from(std::size_t start) const {
+    return text_.substr(start, at_ - start);
+  }
   unsigned one() {
     if (at_ >= text_.size()) broken();
     return static_cast<unsigned char>(text_[at_++]);
@@ -81,7 +88,8 @@ class Reader {
       case list:
       case set: {
         const auto [size, of] = list_head();
-        for (std::uint64_t i = 0; i < size; ++i) of == yes || of == no ? pass(1) : value(of, depth + 1);
+        for (std::uint64_t i = 0; i < size; ++i)
+          of == yes || of == no ? pass(1) : value(of, depth + 1);
         return;
       }
       case map: {
@@ -126,7 +134,8 @@ void put_field(std::string& out, std::int64_t id, std::int64_t& last, unsigned t
     out += static_cast<char>(ahead << 4 | type);
   } else {
     out += static_cast<char>(type);
-    append_varint(out, (static_cast<std::uint64_t>(id) << 1U) ^ static_cast<std::uint64_t>(id >> 63));
+    append_varint(out,
+                  (static_cast<std::uint64_t>(id) << 1U) ^ static_cast<std::uint64_t>(id >> 63));
   }
   last = id;
 }
@@ -157,10 +166,12 @@ bool is_risky(const std::vector<Part>& parts) {
   };
   if (physical == byte_array) {
     if (converted) return *converted == utf8 || *converted == enumeration || *converted == json;
-    return starts({0x1C}) || starts({0x4C}) || starts({0xCC});  // the first field is a struct: STRING, ENUM, JSON
+    return starts({0x1C}) || starts({0x4C}) ||
+           starts({0xCC});  // the first field is a struct: STRING, ENUM, JSON
   }
   // TIMESTAMP, whether it is adjusted to UTC, unit MILLIS
-  return physical == int64 && (converted ? *converted == milliseconds : starts({0x8C, -1, 0x1C, 0x1C}));
+  return physical == int64 &&
+         (converted ? *converted == milliseconds : starts({0x8C, -1, 0x1C, 0x1C}));
 }
 
 /// Copies a column's description, without the meaning of its values if DuckDB fails on some of

@@ -21,23 +21,27 @@ struct Function {
 struct Pass {
   const Scan& scan;
   RecordReader reader;
-  explicit Pass(Scan& of) : scan(of), reader(of.file, of.format, of.columns, of.header, of.counters) {}
+  explicit Pass(Scan& of)
+      : scan(of), reader(of.file, of.format, of.columns, of.header, of.counters) {}
 };
 
 template <typename Stored, typename Value>
-void put(duckdb::Vector vector, const std::vector<Scalar>& rows, std::size_t column, std::size_t width) {
+void put(duckdb::Vector vector, const std::vector<Scalar>& rows, std::size_t column,
+         std::size_t width) {
   auto* stored = static_cast<Stored*>(duckdb::loaded().vector_get_data(vector));
   for (std::size_t i = 0, at = column; at < rows.size(); ++i, at += width) {
     if (const auto* value = std::get_if<Value>(&rows[at])) stored[i] = static_cast<Stored>(*value);
   }
 }
 
-void put_column(duckdb::Vector vector, const std::vector<Scalar>& rows, std::size_t column, std::size_t width, Type type) {
+void put_column(duckdb::Vector vector, const std::vector<Scalar>& rows, std::size_t column,
+                std::size_t width, Type type) {
   const auto& library = duckdb::loaded();
   library.vector_ensure_validity_writable(vector);
   std::uint64_t* validity = library.vector_get_validity(vector);
   for (std::size_t i = 0, at = column; at < rows.size(); ++i, at += width) {
-    if (std::holds_alternative<std::monostate>(rows[at])) validity[i / 64] &= ~(std::uint64_t{1} << (i % 64));
+    if (std::holds_alternative<std::monostate>(rows[at]))
+      validity[i / 64] &= ~(std::uint64_t{1} << (i % 64));
   }
   switch (type) {
     case Type::boolean: return put<bool, bool>(vector, rows, column, width);
@@ -48,7 +52,8 @@ void put_column(duckdb::Vector vector, const std::vector<Scalar>& rows, std::siz
     case Type::text: break;
   }
   for (std::size_t i = 0, at = column; at < rows.size(); ++i, at += width) {
-    if (const auto* text = std::get_if<std::string>(&rows[at])) library.vector_assign_string_element_len(vector, i, text->data(), text->size());
+    if (const auto* text = std::get_if<std::string>(&rows[at]))
+      library.vector_assign_string_element_len(vector, i, text->data(), text->size());
   }
 }
 
@@ -70,7 +75,8 @@ void begin_scan(duckdb::InitInfo info) {
   const auto& library = duckdb::loaded();
   try {
     auto pass = std::make_unique<Pass>(*static_cast<Scan*>(library.init_get_extra_info(info)));
-    library.init_set_init_data(info, pass.release(), [](void* data) { delete static_cast<Pass*>(data); });
+    library.init_set_init_data(info, pass.release(),
+                               [](void* data) { delete static_cast<Pass*>(data); });
     library.init_set_max_threads(info, std::max(1U, std::thread::hardware_concurrency()));
   } catch (const std::exception& error) {
     library.init_set_error(info, error.what());
@@ -85,7 +91,8 @@ void continue_scan(duckdb::FunctionInfo info, duckdb::Chunk chunk) {
     const auto width = columns.size() + pass.scan.unreadable_flags.size();
     const auto rows = pass.reader.read(library.vector_size(), !pass.scan.unreadable_flags.empty());
     for (std::size_t i = 0; i < width; ++i) {
-      put_column(library.data_chunk_get_vector(chunk, i), rows, i, width, i < columns.size() ? columns[i].type : Type::boolean);
+      put_column(library.data_chunk_get_vector(chunk, i), rows, i, width,
+                 i < columns.size() ? columns[i].type : Type::boolean);
     }
     library.data_chunk_set_size(chunk, rows.size() / width);
   } catch (const std::exception& error) {
@@ -107,8 +114,9 @@ duckdb::TypeId type_id(Type type) {
   throw std::logic_error("unknown type of column");
 }
 
-void register_table_function(duckdb::Connection connection, const char* name, void* arguments, duckdb_table_function_bind_t bind,
-                             duckdb_table_function_init_t begin, duckdb_table_function_t read) {
+void register_table_function(duckdb::Connection connection, const char* name, void* arguments,
+                             duckdb_table_function_bind_t bind, duckdb_table_function_init_t begin,
+                             duckdb_table_function_t read) {
   const auto& library = duckdb::loaded();
   Function function;
   library.table_function_set_name(function.handle, name);
@@ -116,7 +124,8 @@ void register_table_function(duckdb::Connection connection, const char* name, vo
   library.table_function_set_bind(function.handle, bind);
   library.table_function_set_init(function.handle, begin);
   library.table_function_set_function(function.handle, read);
-  if (library.register_table_function(connection, function.handle) != duckdb::success) throw EngineError("DuckDB refuses the table function that reads the data", name);
+  if (library.register_table_function(connection, function.handle) != duckdb::success)
+    throw EngineError("DuckDB refuses the table function that reads the data", name);
 }
 
 void register_scan(duckdb::Connection connection, const char* name, Scan& scan) {

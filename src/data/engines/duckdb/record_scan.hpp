@@ -21,8 +21,9 @@ struct Scan {
 duckdb::TypeId type_id(Type type);
 /// Registers a table function with its arguments, which must outlive the connection. Throws
 /// EngineError if DuckDB refuses it.
-void register_table_function(duckdb::Connection connection, const char* name, void* arguments, duckdb_table_function_bind_t bind,
-                             duckdb_table_function_init_t begin, duckdb_table_function_t read);
+void register_table_function(duckdb::Connection connection, const char* name, void* arguments,
+                             duckdb_table_function_bind_t bind, duckdb_table_function_init_t begin,
+                             duckdb_table_function_t read);
 
 /// Throws EngineError if DuckDB refuses the table function.
 void register_scan(duckdb::Connection connection, const char* name, Scan& scan);

@@ -16,7 +16,9 @@ namespace sotto::data_detail {
 ImageEngine::ImageEngine(IdxSource source, std::vector<Column> columns, Limits limits)
     : source_(std::move(source)), columns_(std::move(columns)), limits_(std::move(limits)) {
   if (columns_.size() != 1 || columns_.front().type != Type::integer) {
-    throw InvalidValue("images have one column, their label: declare [columns.label] with type = \"integer\" and nothing else");
+    throw InvalidValue(
+        "images have one column, their label: declare [columns.label] with type = \"integer\" and "
+        "nothing else");
   }
   require_fit(source_);
 }
@@ -29,7 +31,8 @@ ImageEngine::~ImageEngine() {
 Engine& ImageEngine::labels() const {
   if (labels_) return *labels_;
   std::string name;  // with doubled quotes, for the header of a CSV file
-  for (const char c : columns_.front().name) name += c == '"' ? std::string("\"\"") : std::string(1, c);
+  for (const char c : columns_.front().name)
+    name += c == '"' ? std::string("\"\"") : std::string(1, c);
   std::string text = "\"" + name + "\"\n";
   for (const unsigned char label : read_labels(source_)) text += std::to_string(label) + "\n";
   file_ = memfd_create("labels", MFD_CLOEXEC);
@@ -40,8 +43,12 @@ Engine& ImageEngine::labels() const {
     if (wrote <= 0) break;
     done += static_cast<std::size_t>(wrote);
   }
-  if (done < text.size()) throw EngineError(std::string("cannot store the labels of the images in memory: ") + std::strerror(errno), "");
-  const FileSource rows{.path = "/proc/self/fd/" + std::to_string(file_), .format = "csv", .records = "lines"};
+  if (done < text.size())
+    throw EngineError(
+        std::string("cannot store the labels of the images in memory: ") + std::strerror(errno),
+        "");
+  const FileSource rows{
+      .path = "/proc/self/fd/" + std::to_string(file_), .format = "csv", .records = "lines"};
   labels_ = open_duckdb(rows, columns_, limits_);
   return *labels_;
 }

@@ -22,8 +22,11 @@ class ImageEngine final : public Engine {
   [[nodiscard]] std::string table() const override { return labels().table(); }
   [[nodiscard]] bool scan_is_expensive() const override { return labels().scan_is_expensive(); }
   [[nodiscard]] std::int64_t memory() const override { return labels().memory(); }
-  Rows query(const std::string& sql, const Progress& progress) override { return labels().query(sql, progress); }
-  void stream(const std::string& sql, const std::vector<Batch::Kind>& kinds, const BatchCallback& take, const Progress& progress) override {
+  Rows query(const std::string& sql, const Progress& progress) override {
+    return labels().query(sql, progress);
+  }
+  void stream(const std::string& sql, const std::vector<Batch::Kind>& kinds,
+              const BatchCallback& take, const Progress& progress) override {
     labels().stream(sql, kinds, take, progress);
   }
 

@@ -16,6 +16,7 @@ std::vector<unsigned char> read_labels(const IdxSource& source);
 
 /// Returns the images whose label is in the list. Their class is the index of their label in it.
 /// With an empty list, returns all images, with class 0.
-Examples read_images(const IdxSource& source, const std::vector<Value>& labels, const Limits& limits, const Progress& progress);
+Examples read_images(const IdxSource& source, const std::vector<Value>& labels,
+                     const Limits& limits, const Progress& progress);
 
 }  // namespace sotto::data_detail

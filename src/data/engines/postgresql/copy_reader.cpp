@@ -26,7 +26,8 @@ class Reader {
   template <class Number>
   Number number() {
     std::make_unsigned_t<Number> n = 0;
-    for (const char c : take(sizeof(Number))) n = static_cast<decltype(n)>(n << 8U | static_cast<unsigned char>(c));
+    for (const char c : take(sizeof(Number)))
+      n = static_cast<decltype(n)>(n << 8U | static_cast<unsigned char>(c));
     return static_cast<Number>(n);
   }
 
@@ -36,12 +37,14 @@ class Reader {
 
 }  // namespace
 
-CopyReader::CopyReader(const std::vector<Batch::Kind>& kinds, const BatchCallback& take) : kinds_(kinds), take_(take), columns_(kinds.size()) {}
+CopyReader::CopyReader(const std::vector<Batch::Kind>& kinds, const BatchCallback& take)
+    : kinds_(kinds), take_(take), columns_(kinds.size()) {}
 
 void CopyReader::add(std::string_view message) {
   Reader reader(message);
   if (!has_begun_) {
-    if (reader.take(signature.size()) != signature) throw std::logic_error("COPY does not have its binary format");
+    if (reader.take(signature.size()) != signature)
+      throw std::logic_error("COPY does not have its binary format");
     reader.number<std::int32_t>();
     reader.take(static_cast<std::size_t>(reader.number<std::int32_t>()));
     has_begun_ = true;
@@ -52,7 +55,8 @@ void CopyReader::add(std::string_view message) {
       has_ended_ = true;
       return;
     }
-    if (static_cast<std::size_t>(fields) != kinds_.size()) throw std::logic_error("the columns of a stream do not have the requested types");
+    if (static_cast<std::size_t>(fields) != kinds_.size())
+      throw std::logic_error("the columns of a stream do not have the requested types");
     for (std::size_t c = 0; c < kinds_.size(); ++c) {
       Column& column = columns_[c];
       if (rows_ % 64 == 0) column.validity.push_back(0);
@@ -64,7 +68,8 @@ void CopyReader::add(std::string_view message) {
         column.ends.push_back(column.bytes.size());
         continue;
       }
-      if (is_valid && size != 8) throw std::logic_error("the columns of a stream do not have the requested types");
+      if (is_valid && size != 8)
+        throw std::logic_error("the columns of a stream do not have the requested types");
       const std::int64_t bits = is_valid ? reader.number<std::int64_t>() : 0;
       if (kinds_[c] == Batch::Kind::number) {
         column.numbers.push_back(std::bit_cast<double>(bits));
@@ -91,7 +96,8 @@ void CopyReader::pass_batch() {
       column.texts.emplace_back(column.bytes.data() + start, end - start);
       start = end;
     }
-    batch.columns.push_back({column.numbers.data(), column.int64s.data(), column.texts.data(), column.validity.data()});
+    batch.columns.push_back(
+        {column.numbers.data(), column.int64s.data(), column.texts.data(), column.validity.data()});
   }
   take_(batch);
   for (Column& column : columns_) {

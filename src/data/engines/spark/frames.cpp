@@ -1,10 +1,10 @@
 // Sends and receives frames between sotto and the program sotto-spark.
-#include "data/api/spark_frames.hpp"
-
 #include <sys/socket.h>
 
 #include <cerrno>
 #include <cstring>
+
+#include "data/api/spark_frames.hpp"
 
 namespace sotto {
 namespace {

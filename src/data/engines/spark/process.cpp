@@ -9,20 +9,20 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <chrono>
-#include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <exception>
 #include <thread>
 
-#include "sotto/core/errors.hpp"
 #include "core/api/file.hpp"
 #include "core/api/json.hpp"
 #include "data/api/spark.hpp"
 #include "data/api/spark_frames.hpp"
 #include "data/engines/spark/engine.hpp"
+#include "sotto/core/errors.hpp"
 
 extern char** environ;
 
@@ -38,13 +38,16 @@ std::string find_program(const std::filesystem::path& path) {
   std::error_code ignored;
   const auto here = std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path();
   const std::vector<std::filesystem::path> places =
-      path.empty() ? std::vector<std::filesystem::path>{here / name_of_program, "/usr/local/bin/sotto-spark", "/usr/bin/sotto-spark"}
-                   : std::vector<std::filesystem::path>{path};
+      path.empty()
+          ? std::vector<std::filesystem::path>{here / name_of_program, "/usr/local/bin/sotto-spark",
+                                               "/usr/bin/sotto-spark"}
+          : std::vector<std::filesystem::path>{path};
   for (const auto& place : places) {
     if (access(place.c_str(), X_OK) == 0) return place.string();
   }
   throw EngineError(
-      "the program sotto-spark, which connects to Spark, is not installed: install gRPC (on Debian: libgrpc++-dev, libprotobuf-dev, "
+      "the program sotto-spark, which connects to Spark, is not installed: install gRPC (on "
+      "Debian: libgrpc++-dev, libprotobuf-dev, "
       "protobuf-compiler-grpc) and build it by ./dev spark",
       path.string());
 }
@@ -63,13 +66,16 @@ std::string text_of(const std::filesystem::path& file, const char* what) {
 std::string token_in(const std::filesystem::path& file) {
   struct stat about {};
   if (stat(file.c_str(), &about) == 0 && (about.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
-    throw InvalidValue("other users can read the file of the token: type chmod 600 " + file.string());
+    throw InvalidValue("other users can read the file of the token: type chmod 600 " +
+                       file.string());
   }
   std::string token = text_of(file, "the file of the token");
-  while (!token.empty() && (token.back() == '\n' || token.back() == '\r' || token.back() == ' ')) token.pop_back();
+  while (!token.empty() && (token.back() == '\n' || token.back() == '\r' || token.back() == ' '))
+    token.pop_back();
   const auto is_good = [](char c) { return c > ' ' && c <= '~'; };
   if (token.empty() || token.size() > 65536 || !std::all_of(token.begin(), token.end(), is_good)) {
-    throw InvalidValue("the file of the token must hold one token and nothing else: " + file.string());
+    throw InvalidValue("the file of the token must hold one token and nothing else: " +
+                       file.string());
   }
   return token;
 }
@@ -77,14 +83,19 @@ std::string token_in(const std::filesystem::path& file) {
 // Returns the frame that opens a session.
 std::string opening_frame(const SparkSource& source, const std::string& view) {
   const auto address = data_detail::spark_address(source.connection);
-  if (!source.token.empty() && !address.tls) throw InvalidValue("a token is sent by TLS only: add ;use_ssl=true to the connection to Spark");
+  if (!source.token.empty() && !address.tls)
+    throw InvalidValue("a token is sent by TLS only: add ;use_ssl=true to the connection to Spark");
   Json headers = Json::array();
-  for (const auto& [name, value] : address.headers) headers.push_back(Json{{"name", name}, {"value", value}});
+  for (const auto& [name, value] : address.headers)
+    headers.push_back(Json{{"name", name}, {"value", value}});
   Json settings = Json::array();
-  for (const auto& [name, value] : spark_settings()) settings.push_back(Json{{"name", name}, {"value", value}});
+  for (const auto& [name, value] : spark_settings())
+    settings.push_back(Json{{"name", name}, {"value", value}});
   return Json{{"target", "dns:///" + address.host + ":" + std::to_string(address.port)},
               {"tls", address.tls},
-              {"authority", source.authority.empty() ? std::string() : text_of(source.authority, "the file of certificates")},
+              {"authority", source.authority.empty()
+                                ? std::string()
+                                : text_of(source.authority, "the file of certificates")},
               {"token", source.token.empty() ? std::string() : token_in(source.token)},
               {"user", address.user},
               {"headers", headers},
@@ -126,9 +137,12 @@ class Child {
       if (!std::string_view(*variable).starts_with("GRPC_")) environment.push_back(*variable);
     }
     environment.push_back(nullptr);
-    const int error = posix_spawn(&process_, path.c_str(), &actions, nullptr, words.data(), environment.data());
+    const int error =
+        posix_spawn(&process_, path.c_str(), &actions, nullptr, words.data(), environment.data());
     posix_spawn_file_actions_destroy(&actions);
-    if (error != 0) throw EngineError(program + " cannot be started: " + std::strerror(error), std::to_string(error));
+    if (error != 0)
+      throw EngineError(program + " cannot be started: " + std::strerror(error),
+                        std::to_string(error));
   }
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
@@ -150,18 +164,24 @@ class Child {
 
 class SparkProcess final : public SparkRunner {
  public:
-  SparkProcess(const std::string& program, const std::string& opening) : child_(program) { request(SparkFrame::open, opening, {}, {}); }
+  SparkProcess(const std::string& program, const std::string& opening) : child_(program) {
+    request(SparkFrame::open, opening, {}, {});
+  }
 
-  void run(const std::string& sql, const std::function<void(std::string_view)>& take, const Progress& progress) override {
+  void run(const std::string& sql, const std::function<void(std::string_view)>& take,
+           const Progress& progress) override {
     request(SparkFrame::query, sql, take, progress);
   }
 
  private:
-  [[noreturn]] static void lost() { throw EngineError("sotto-spark has ended unexpectedly: run the command again", ""); }
+  [[noreturn]] static void lost() {
+    throw EngineError("sotto-spark has ended unexpectedly: run the command again", "");
+  }
 
   /// Sends a request and waits for its answer. If `take` throws or `progress` asks to stop, the
   /// program ends the query first.
-  void request(SparkFrame kind, const std::string& bytes, const std::function<void(std::string_view)>& take, const Progress& progress) {
+  void request(SparkFrame kind, const std::string& bytes,
+               const std::function<void(std::string_view)>& take, const Progress& progress) {
     if (!write_frame(child_.socket(), kind, bytes)) lost();
     std::exception_ptr thrown;
     bool is_stopped = false;
@@ -189,7 +209,8 @@ class SparkProcess final : public SparkRunner {
       const auto message = read_frame(child_.socket());
       if (!message) lost();
       if (message->kind == SparkFrame::progress) {
-        std::from_chars(message->bytes.data(), message->bytes.data() + message->bytes.size(), share);
+        std::from_chars(message->bytes.data(), message->bytes.data() + message->bytes.size(),
+                        share);
         share = std::clamp(share, 0.0, 1.0);
       } else if (message->kind == SparkFrame::rows) {
         if (take) {
@@ -213,7 +234,9 @@ class SparkProcess final : public SparkRunner {
 
 }  // namespace
 
-std::unique_ptr<SparkRunner> data_detail::connect_to_spark(const SparkSource& source, const std::string& view, const std::filesystem::path& program) {
+std::unique_ptr<SparkRunner> data_detail::connect_to_spark(const SparkSource& source,
+                                                           const std::string& view,
+                                                           const std::filesystem::path& program) {
   const std::string opening = opening_frame(source, view);
   return std::make_unique<SparkProcess>(find_program(program), opening);
 }

@@ -22,8 +22,9 @@ class Running {
   explicit Running(LoopbackLimits limits = {}, std::size_t body = 5) : server_(0, limits) {
     if (pipe(stop_.data()) != 0) throw std::runtime_error("no pipe");
     thread_ = std::thread([this, body] {
-      server_.run(stop_[0],
-                  [body](const HttpRequest& request) { return HttpResponse{.body = request.path == "/big" ? std::string(body, 'x') : "hello"}; });
+      server_.run(stop_[0], [body](const HttpRequest& request) {
+        return HttpResponse{.body = request.path == "/big" ? std::string(body, 'x') : "hello"};
+      });
     });
   }
   Running(const Running&) = delete;
@@ -48,7 +49,8 @@ class Running {
 
 class Client {
  public:
-  explicit Client(int port, const char* to = "127.0.0.1") : socket_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+  explicit Client(int port, const char* to = "127.0.0.1")
+      : socket_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_port = htons(static_cast<std::uint16_t>(port));
@@ -61,12 +63,16 @@ class Client {
   Client& operator=(const Client&) = delete;
   ~Client() { close(socket_); }
 
-  bool say(const std::string& text) const { return send(socket_, text.data(), text.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(text.size()); }
+  bool say(const std::string& text) const {
+    return send(socket_, text.data(), text.size(), MSG_NOSIGNAL) ==
+           static_cast<ssize_t>(text.size());
+  }
   // Until the server hangs up.
   [[nodiscard]] std::string all() const {
     std::string text;
     std::array<char, 65536> bytes{};
-    for (ssize_t count = 0; (count = recv(socket_, bytes.data(), bytes.size(), 0)) > 0;) text.append(bytes.data(), static_cast<std::size_t>(count));
+    for (ssize_t count = 0; (count = recv(socket_, bytes.data(), bytes.size(), 0)) > 0;)
+      text.append(bytes.data(), static_cast<std::size_t>(count));
     return text;
   }
   bool connected = false;
@@ -83,15 +89,19 @@ std::string asked(int port, const std::string& request) {
   return client.all();
 }
 bool starts(const std::string& text, const std::string& start) { return text.rfind(start, 0) == 0; }
-bool mentions(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool mentions(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
 
 TEST(Loopback, ARequestIsAnsweredAndTheConnectionEnds) {
   const Running server;
   const std::string text = asked(server.port(), get);
   EXPECT_TRUE(starts(text, "HTTP/1.1 200 OK\r\n")) << text;
   EXPECT_TRUE(text.ends_with("\r\n\r\nhello")) << text;
-  for (const char* field : {"Connection: close", "Cache-Control: no-store", "Referrer-Policy: no-referrer", "X-Content-Type-Options: nosniff",
-                            "X-Frame-Options: DENY", "frame-ancestors 'none'", "default-src 'none'", "Content-Length: 5"}) {
+  for (const char* field :
+       {"Connection: close", "Cache-Control: no-store", "Referrer-Policy: no-referrer",
+        "X-Content-Type-Options: nosniff", "X-Frame-Options: DENY", "frame-ancestors 'none'",
+        "default-src 'none'", "Content-Length: 5"}) {
     EXPECT_TRUE(mentions(text, field)) << field;
   }
   EXPECT_FALSE(mentions(text, "script-src"));
@@ -112,9 +122,12 @@ TEST(Loopback, ARequestMayComeInPieces) {
 TEST(Loopback, WhatIsWrongIsAnsweredAlsoWhileTheClientStillTalks) {
   const Running server;
   EXPECT_TRUE(starts(asked(server.port(), "nonsense\r\n"), "HTTP/1.1 400 "));
-  EXPECT_TRUE(starts(asked(server.port(), "GET / HTTP/1.1\r\nHost: h\r\nX: " + std::string(200000, 'x')), "HTTP/1.1 431 "));
+  EXPECT_TRUE(
+      starts(asked(server.port(), "GET / HTTP/1.1\r\nHost: h\r\nX: " + std::string(200000, 'x')),
+             "HTTP/1.1 431 "));
   EXPECT_TRUE(starts(asked(server.port(), "GET /" + std::string(100000, 'x')), "HTTP/1.1 414 "));
-  EXPECT_TRUE(starts(asked(server.port(), get + std::string(100000, 'x')), "HTTP/1.1 200 "));  // one request a connection
+  EXPECT_TRUE(starts(asked(server.port(), get + std::string(100000, 'x')),
+                     "HTTP/1.1 200 "));  // one request a connection
 }
 
 TEST(Loopback, WhoIsSlowIsSentAway) {
@@ -127,12 +140,14 @@ TEST(Loopback, WhoIsSlowIsSentAway) {
   // a byte now and then does not buy more time
   const Client trickling(server.port());
   int bytes = 0;
-  for (constexpr int most = 1000; bytes < most && trickling.say("G"); ++bytes) std::this_thread::sleep_for(milliseconds(20));
+  for (constexpr int most = 1000; bytes < most && trickling.say("G"); ++bytes)
+    std::this_thread::sleep_for(milliseconds(20));
   EXPECT_LT(bytes, 1000);
 }
 
 TEST(Loopback, ManyWhoSayNothingKeepNobodyOut) {
-  const Running server({.connections = 4, .head = milliseconds(60000), .body = milliseconds(60000)});
+  const Running server(
+      {.connections = 4, .head = milliseconds(60000), .body = milliseconds(60000)});
   std::vector<std::unique_ptr<Client>> silent;
   for (int i = 0; i < 40; ++i) silent.push_back(std::make_unique<Client>(server.port()));
   EXPECT_TRUE(asked(server.port(), get).ends_with("hello"));
@@ -141,7 +156,8 @@ TEST(Loopback, ManyWhoSayNothingKeepNobodyOut) {
 
 TEST(Loopback, WhoDoesNotTakeTheAnswerHoldsUpNobodyAndIsSentAway) {
   constexpr std::size_t size = 50'000'000;
-  const Running server({.connections = 4, .head = milliseconds(60000), .body = milliseconds(100)}, size);
+  const Running server({.connections = 4, .head = milliseconds(60000), .body = milliseconds(100)},
+                       size);
   const Client lazy(server.port());
   ASSERT_TRUE(lazy.say("GET /big HTTP/1.1\r\nHost: h\r\n\r\n"));
   EXPECT_TRUE(asked(server.port(), get).ends_with("hello"));

@@ -1,16 +1,16 @@
-#include "course/api/attack_averaging.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 
+#include "course/api/attack_averaging.hpp"
 #include "sotto/core/errors.hpp"
 
 namespace sotto {
 namespace {
 
 TEST(AveragingAttack, RecoversTheSecretAtAGrowingCost) {
-  const AveragingAttack attack = averaging_attack({.epsilon = 1, .questions = 2000, .runs = 50, .budget = 5});
+  const AveragingAttack attack =
+      averaging_attack({.epsilon = 1, .questions = 2000, .runs = 50, .budget = 5});
   EXPECT_NEAR(attack.guess, static_cast<double>(attack.secret), 0.3);  // nine deviations
   const AveragingPoint& first = attack.points.front();
   const AveragingPoint& last = attack.points.back();
@@ -27,11 +27,14 @@ TEST(AveragingAttack, RecoversTheSecretAtAGrowingCost) {
 }
 
 TEST(AveragingAttack, IsStoppedByALedger) {
-  const AveragingAttack attack = averaging_attack({.epsilon = 0.1, .questions = 1000, .runs = 200, .budget = 1});
+  const AveragingAttack attack =
+      averaging_attack({.epsilon = 0.1, .questions = 1000, .runs = 200, .budget = 1});
   EXPECT_EQ(attack.allowed.questions, 10);
   EXPECT_GT(attack.allowed.typical_error, 1);  // b = 10: about 3
   EXPECT_LT(attack.allowed.recovered, 0.4);
-  EXPECT_EQ(averaging_attack({.epsilon = 2, .questions = 10, .runs = 1, .budget = 1}).allowed.questions, 0);
+  EXPECT_EQ(
+      averaging_attack({.epsilon = 2, .questions = 10, .runs = 1, .budget = 1}).allowed.questions,
+      0);
 }
 
 TEST(AveragingAttack, UsesTheNoiseThatIsAccounted) {

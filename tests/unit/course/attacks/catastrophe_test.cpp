@@ -1,9 +1,8 @@
-#include "course/api/attack_catastrophe.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 
+#include "course/api/attack_catastrophe.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/mechanisms/additive.hpp"
 
@@ -11,7 +10,8 @@ namespace sotto {
 namespace {
 
 TEST(CatastropheAttack, RevealsEverythingAsOftenAsDeltaSays) {
-  const CatastropheAttack attack = catastrophe_attack({.delta = 0.05, .releases = 2000, .people = 30});
+  const CatastropheAttack attack =
+      catastrophe_attack({.delta = 0.05, .releases = 2000, .people = 30});
   EXPECT_GT(attack.points.back().revealed, 40);  // 100 are expected, six deviations
   EXPECT_LT(attack.points.back().revealed, 160);
   EXPECT_EQ(attack.points.back().revealed, static_cast<std::int64_t>(attack.when.size()));
@@ -25,7 +25,8 @@ TEST(CatastropheAttack, HasNoRenyiDivergence) {
   const CatastropheAttack attack = catastrophe_attack({.delta = 1e-9, .releases = 500});
   EXPECT_EQ(attack.learnt, 0);
   EXPECT_TRUE(attack.when.empty());
-  EXPECT_LE(attack.catastrophe.largest, 1 + 1e-9);  // unless the table is revealed, the loss is at most ε
+  EXPECT_LE(attack.catastrophe.largest,
+            1 + 1e-9);  // unless the table is revealed, the loss is at most ε
   EXPECT_EQ(attack.catastrophe.divergence, INFINITY);
   EXPECT_TRUE(std::isfinite(attack.gaussian.divergence));
   EXPECT_NE(attack.refusal.find("zCDP"), std::string::npos) << attack.refusal;

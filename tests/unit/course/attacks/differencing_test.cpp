@@ -1,18 +1,20 @@
-#include "course/api/attack_differencing.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 
+#include "course/api/attack_differencing.hpp"
 #include "sotto/core/errors.hpp"
 
 namespace sotto {
 namespace {
 
-TEST(DifferencingAttack, IsAlwaysRightOnExactCounts) { EXPECT_EQ(differencing_attack({.epsilons = {1}, .trials = 1000}).exact, 1); }
+TEST(DifferencingAttack, IsAlwaysRightOnExactCounts) {
+  EXPECT_EQ(differencing_attack({.epsilons = {1}, .trials = 1000}).exact, 1);
+}
 
 TEST(DifferencingAttack, IsRightUnderNoiseAsOftenAsPredicted) {
-  for (const DifferencingPoint& point : differencing_attack({.epsilons = {0.2, 1, 4}, .trials = 20000}).points) {
+  for (const DifferencingPoint& point :
+       differencing_attack({.epsilons = {0.2, 1, 4}, .trials = 20000}).points) {
     const double e = std::exp(point.epsilon);
     EXPECT_NEAR(point.ceiling, e / (1 + e), 1e-12);
     EXPECT_GE(point.ceiling, e / (1 + e) - 1e-16);

@@ -1,10 +1,9 @@
-#include "course/api/attack_floating_point.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <set>
 
+#include "course/api/attack_floating_point.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/mechanisms/additive.hpp"
 
@@ -12,7 +11,8 @@ namespace sotto {
 namespace {
 
 TEST(FloatingPointAttack, IdentifiesTheValueBehindTextbookNoiseWithCertainty) {
-  const FloatingPointAttack attack = floating_point_attack({.epsilons = {0.1, 0.5, 1}, .releases = 2000});
+  const FloatingPointAttack attack =
+      floating_point_attack({.epsilons = {0.1, 0.5, 1}, .releases = 2000});
   for (const FloatingPointPoint& point : attack.points) {
     EXPECT_GT(point.identified, 0.7) << point.epsilon;
     EXPECT_EQ(point.mistaken, 0) << point.epsilon;
@@ -22,17 +22,20 @@ TEST(FloatingPointAttack, IdentifiesTheValueBehindTextbookNoiseWithCertainty) {
 
 TEST(FloatingPointAttack, IsNeverMistakenWhateverTheValue) {
   for (const double value : {-3.0, 0.1, 10.0, 12345.678, 1e9}) {
-    for (const FloatingPointPoint& point : floating_point_attack({.value = value, .epsilons = {0.3, 3}, .releases = 300}).points) {
+    for (const FloatingPointPoint& point :
+         floating_point_attack({.value = value, .epsilons = {0.3, 3}, .releases = 300}).points) {
       EXPECT_EQ(point.mistaken, 0) << value;
     }
   }
 }
 
 TEST(FloatingPointAttack, LearnsFromSottosOutputsNoMoreThanEpsilonAllows) {
-  const FloatingPointAttack attack = floating_point_attack({.value = 7, .epsilons = {0.1, 1, 3}, .releases = 10000});
+  const FloatingPointAttack attack =
+      floating_point_attack({.value = 7, .epsilons = {0.1, 1, 3}, .releases = 10000});
   for (const FloatingPointPoint& point : attack.points) {
     EXPECT_EQ(point.sotto_identified, 0) << point.epsilon;
-    EXPECT_NEAR(point.sotto, 1 - std::exp(-point.epsilon / 2) / 2, 0.035) << point.epsilon;  // seven deviations
+    EXPECT_NEAR(point.sotto, 1 - std::exp(-point.epsilon / 2) / 2, 0.035)
+        << point.epsilon;  // seven deviations
     EXPECT_NEAR(point.ceiling, 1 - std::exp(-point.epsilon / 2) / 2, 1e-6) << point.epsilon;
   }
 }

@@ -1,9 +1,8 @@
-#include "course/api/attack_membership.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 
+#include "course/api/attack_membership.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/mechanisms/additive.hpp"
 
@@ -18,10 +17,12 @@ TEST(MembershipAttack, FindsMembersFromExactFrequencies) {
 }
 
 TEST(MembershipAttack, FindsHardlyAnyoneFromAPrivateRelease) {
-  const MembershipAttack attack = membership_attack({.sites = 500, .people = 100, .runs = 20, .epsilon = 1});
+  const MembershipAttack attack =
+      membership_attack({.sites = 500, .people = 100, .runs = 20, .epsilon = 1});
   EXPECT_GE(attack.sensitivity, std::sqrt(500.0) / 100);
   EXPECT_NEAR(attack.sensitivity, std::sqrt(500.0) / 100, 1e-12);
-  EXPECT_NEAR(attack.noise / attack.sensitivity, gaussian_for(Epsilon(1), Delta(1e-6), 1).scale(), 1e-6);
+  EXPECT_NEAR(attack.noise / attack.sensitivity, gaussian_for(Epsilon(1), Delta(1e-6), 1).scale(),
+              1e-6);
   EXPECT_LT(attack.points.front().ceiling, 0.02);
   for (const MembershipPoint& point : attack.points) {
     EXPECT_LT(point.noisy, point.ceiling + (point.fpr < 0.05 ? 0.02 : 0.08)) << point.fpr;
@@ -33,7 +34,8 @@ TEST(MembershipAttack, FindsHardlyAnyoneFromAPrivateRelease) {
 }
 
 TEST(MembershipAttack, SucceedsOnALooseRelease) {
-  const MembershipAttack attack = membership_attack({.sites = 2000, .people = 50, .runs = 10, .epsilon = 1000});
+  const MembershipAttack attack =
+      membership_attack({.sites = 2000, .people = 50, .runs = 10, .epsilon = 1000});
   EXPECT_GT(attack.points.front().noisy, 0.8);
 }
 

@@ -1,16 +1,16 @@
-#include "course/api/attack_reconstruction.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 
+#include "course/api/attack_reconstruction.hpp"
 #include "sotto/core/errors.hpp"
 
 namespace sotto {
 namespace {
 
 TEST(ReconstructionAttack, RecoversAlmostEverythingFromSmallNoise) {
-  const ReconstructionAttack attack = reconstruction_attack({.people = 100, .queries = 800, .noise = {2, 0.01, 1}, .runs = 5});
+  const ReconstructionAttack attack =
+      reconstruction_attack({.people = 100, .queries = 800, .noise = {2, 0.01, 1}, .runs = 5});
   ASSERT_EQ(attack.points.size(), 3u);
   EXPECT_EQ(attack.points[0].noise, 0.01);
   EXPECT_EQ(attack.points[0].recovered, 1);
@@ -20,7 +20,8 @@ TEST(ReconstructionAttack, RecoversAlmostEverythingFromSmallNoise) {
 }
 
 TEST(ReconstructionAttack, IsNearChanceWithinASmallBudget) {
-  const ReconstructionAttack attack = reconstruction_attack({.people = 100, .queries = 400, .noise = {5, 1000}, .runs = 20});
+  const ReconstructionAttack attack =
+      reconstruction_attack({.people = 100, .queries = 400, .noise = {5, 1000}, .runs = 20});
   EXPECT_LE(attack.within_budget.epsilon, 1);
   EXPECT_GT(attack.within_budget.epsilon, 0.999);
   EXPECT_NEAR(attack.within_budget.recovered, 0.52, 0.08);
@@ -28,10 +29,12 @@ TEST(ReconstructionAttack, IsNearChanceWithinASmallBudget) {
 }
 
 TEST(ReconstructionAttack, StaysBelowTheBoundForAnyAttacker) {
-  const ReconstructionAttack attack = reconstruction_attack({.people = 100, .queries = 400, .noise = {3, 10, 30, 100}, .runs = 20});
+  const ReconstructionAttack attack =
+      reconstruction_attack({.people = 100, .queries = 400, .noise = {3, 10, 30, 100}, .runs = 20});
   EXPECT_GE(attack.sensitivity, std::sqrt(200.0));
   EXPECT_LE(attack.sensitivity, std::sqrt(400.0) + 1e-9);
-  for (const ReconstructionPoint& point : attack.points) EXPECT_LT(point.recovered, point.ceiling + 0.06) << point.noise;
+  for (const ReconstructionPoint& point : attack.points)
+    EXPECT_LT(point.recovered, point.ceiling + 0.06) << point.noise;
   // and uses most of it: least squares with four answers a bit loses about a quarter of the signal
   EXPECT_GT(attack.points[0].recovered, 0.85);
 }

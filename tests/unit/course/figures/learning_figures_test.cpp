@@ -19,13 +19,15 @@ TEST(LearningFigures, BiasOfClippingVanishesAndItsNoiseIsProportionalToTheNorm) 
   EXPECT_LT(bias.back(), 1e-6);
   for (std::size_t s = 1; s < 4; ++s) {
     const auto& both = chart.series[s].y;
-    const auto least = static_cast<std::size_t>(std::min_element(both.begin(), both.end()) - both.begin());
+    const auto least =
+        static_cast<std::size_t>(std::min_element(both.begin(), both.end()) - both.begin());
     EXPECT_GT(least, 0U);
     EXPECT_LT(least, both.size() - 1);
     // where nothing is clipped there is noise alone, in proportion to the norm: a deviation of a
     // part of 1/√(2 · 11 · 100) each, 0.021
     const std::size_t last = both.size() - 1;
-    EXPECT_NEAR(both[last] / both[last - 1], chart.series[s].x[last] / chart.series[s].x[last - 1], 0.25);
+    EXPECT_NEAR(both[last] / both[last - 1], chart.series[s].x[last] / chart.series[s].x[last - 1],
+                0.25);
   }
   // The best norm grows with the budget.
   ASSERT_EQ(chart.marks.size(), 3U);

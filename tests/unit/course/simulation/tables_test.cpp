@@ -50,7 +50,8 @@ TEST(FederatedTables, UniformMasksNeedFewNeighbours) {
 TEST(FederatedTables, TheGainOfAWalkGrowsAsTheRootOfUsersOverTheirLogarithm) {
   const double gains[] = {2.38, 3.86, 6.26, 11.13};
   const auto rows = network_gain_table();
-  for (std::size_t i = 0; i < rows.size(); ++i) EXPECT_NEAR(rows[i].local, gains[i], 0.05 * gains[i]) << rows[i].users;
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    EXPECT_NEAR(rows[i].local, gains[i], 0.05 * gains[i]) << rows[i].users;
 }
 
 TEST(FederatedTables, NetworkDpReproducesThePaperAndCostsFarLessExactly) {
@@ -65,18 +66,22 @@ TEST(FederatedTables, NetworkDpReproducesThePaperAndCostsFarLessExactly) {
 }
 
 TEST(FederatedLearning, AggregationLearnsAsACuratorAndLocalDpDoesNot) {
-  const auto outcomes = simulate_learning(made_up_records(2500), {.users = 1000, .rounds = 10, .epsilon = 1, .steps = {1, 3}, .runs = 2});
+  const auto outcomes =
+      simulate_learning(made_up_records(2500),
+                        {.users = 1000, .rounds = 10, .epsilon = 1, .steps = {1, 3}, .runs = 2});
   ASSERT_EQ(outcomes.size(), 5U);
   EXPECT_GT(outcomes[0].accuracy, 0.8);
   EXPECT_GT(outcomes[1].accuracy, outcomes[0].accuracy - 0.03);
   EXPECT_GT(outcomes[2].accuracy, outcomes[0].accuracy - 0.04);
   EXPECT_LT(outcomes[3].accuracy, outcomes[0].accuracy - 0.05);
-  for (std::size_t i = 1; i < outcomes.size(); ++i) EXPECT_LE(outcomes[i].epsilon, 1 + 1e-5) << outcomes[i].way;
+  for (std::size_t i = 1; i < outcomes.size(); ++i)
+    EXPECT_LE(outcomes[i].epsilon, 1 + 1e-5) << outcomes[i].way;
   EXPECT_NEAR(outcomes[2].noise * std::sqrt(500), outcomes[1].noise, 1e-9 * outcomes[1].noise);
 }
 
 TEST(FederatedLearning, ReadsPublicRecordsFromACsvFile) {
-  const std::filesystem::path file = std::filesystem::path(SOTTO_SOURCE_DIR) / ".." / "shared" / "data" / "california_housing" / "housing.csv";
+  const std::filesystem::path file = std::filesystem::path(SOTTO_SOURCE_DIR) / ".." / "shared" /
+                                     "data" / "california_housing" / "housing.csv";
   if (!std::filesystem::exists(file)) GTEST_SKIP() << file << " is not there";
   const SimulatedRecords records = read_records(file.string(), "median_house_value");
   EXPECT_EQ(records.features.size(), 20'640U - 207U);

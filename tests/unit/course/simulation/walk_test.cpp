@@ -7,12 +7,15 @@ namespace sotto {
 namespace {
 
 TEST(Walk, ClippingEachRecordOfALinearModelIsAContraction) {
-  for (const LossKind kind : {LossKind::logistic, LossKind::squared, LossKind::huber, LossKind::squared_hinge}) {
+  for (const LossKind kind :
+       {LossKind::logistic, LossKind::squared, LossKind::huber, LossKind::squared_hinge}) {
     for (const double clip : {0.01, 0.1, 0.4, 1.0, 10.0}) {
       const LossFunction loss{.kind = kind};
       for (const double part : {0.01, 0.5, 1.0}) {
-        const WalkAdmission admission = admit_to_walk({.loss = loss, .clip = clip, .step = part * 2 / loss.smoothness()});
-        EXPECT_TRUE(admission.admitted) << name_of(kind) << " " << clip << " " << part << " " << admission.reason;
+        const WalkAdmission admission =
+            admit_to_walk({.loss = loss, .clip = clip, .step = part * 2 / loss.smoothness()});
+        EXPECT_TRUE(admission.admitted)
+            << name_of(kind) << " " << clip << " " << part << " " << admission.reason;
         EXPECT_LE(admission.expansion, 1 + 1e-9);
       }
     }
@@ -22,7 +25,8 @@ TEST(Walk, ClippingEachRecordOfALinearModelIsAContraction) {
 TEST(Walk, ClippingTheAverageOfLogisticGradientsExpands) {
   double largest = 0;
   for (const double clip : {0.1, 0.2, 0.3, 0.4}) {
-    const WalkStep step{.clipping = WalkStep::Clipping::average, .clip = clip, .step = 8};  // 2/β, β = 1/4
+    const WalkStep step{
+        .clipping = WalkStep::Clipping::average, .clip = clip, .step = 8};  // 2/β, β = 1/4
     largest = std::max(largest, largest_expansion(step));
     EXPECT_FALSE(is_contraction_admitted(step));
   }
@@ -36,7 +40,9 @@ TEST(Walk, AStepThatIsTooLongExpandsAndIsRefused) {
   EXPECT_FALSE(is_contraction_admitted(step));
 }
 
-TEST(Walk, SeveralOutputsAreNotAdmitted) { EXPECT_FALSE(is_contraction_admitted({.loss = {.kind = LossKind::softmax}, .step = 0.1})); }
+TEST(Walk, SeveralOutputsAreNotAdmitted) {
+  EXPECT_FALSE(is_contraction_admitted({.loss = {.kind = LossKind::softmax}, .step = 0.1}));
+}
 
 }  // namespace
 }  // namespace sotto

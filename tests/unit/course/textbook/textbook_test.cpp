@@ -19,7 +19,8 @@ TEST(MadeUpRows, HaveNormAtMostOneSoClippingChangesNothing) {
   ASSERT_EQ(examples.units(), 2000U);
   for (std::size_t i = 0; i < examples.rows(); ++i) {
     std::int64_t square = 0;
-    for (std::size_t j = 0; j < 7; ++j) square += std::int64_t{examples.row(i)[j]} * examples.row(i)[j];
+    for (std::size_t j = 0; j < 7; ++j)
+      square += std::int64_t{examples.row(i)[j]} * examples.row(i)[j];
     ASSERT_LE(square, std::int64_t{feature_one} * feature_one);
   }
   const auto model = made_up_model(problem);
@@ -35,7 +36,8 @@ TEST(MadeUpRows, HaveNormAtMostOneSoClippingChangesNothing) {
 TEST(MadeUpRows, AreTheSameForTheSameSeed) {
   const MadeUpProblem problem{.rows = 50, .dimension = 3, .seed = 4};
   EXPECT_EQ(made_up_rows(problem).row(49)[2], made_up_rows(problem).row(49)[2]);
-  EXPECT_NE(made_up_rows(problem).row(49)[2], made_up_rows({.rows = 50, .dimension = 3, .seed = 5}).row(49)[2]);
+  EXPECT_NE(made_up_rows(problem).row(49)[2],
+            made_up_rows({.rows = 50, .dimension = 3, .seed = 5}).row(49)[2]);
   EXPECT_THROW((void)made_up_rows({.rows = 1}), InvalidValue);
   EXPECT_THROW((void)made_up_rows({.dimension = 0}), InvalidValue);
   EXPECT_THROW((void)made_up_rows({.diameter = 0}), InvalidValue);
@@ -55,7 +57,8 @@ TEST(MadeUpRows, LeastLossIsALowerBound) {
     for (int i = 0; i < 4000; ++i) {
       std::vector<double> next = at;
       for (double& one : next) one += normal(words) * diameter * (i < 2000 ? 0.05 : 0.001);
-      const double length = std::sqrt(std::inner_product(next.begin(), next.end(), next.begin(), 0.0));
+      const double length =
+          std::sqrt(std::inner_product(next.begin(), next.end(), next.begin(), 0.0));
       if (length > diameter / 2) {
         for (double& one : next) one *= diameter / 2 / length;
       }
@@ -70,13 +73,15 @@ TEST(MadeUpRows, LeastLossIsALowerBound) {
 }
 
 TEST(TextbookDpSgd, ComparesTheThreeCalibrationsBelowTheirBounds) {
-  const TextbookResult result = compare_textbook({.problem = {.rows = 100, .dimension = 2}, .batch = 10, .runs = 2}, Epsilon(1), Delta(1e-4));
+  const TextbookResult result = compare_textbook(
+      {.problem = {.rows = 100, .dimension = 2}, .batch = 10, .runs = 2}, Epsilon(1), Delta(1e-4));
   EXPECT_EQ(result.steps, 10000);
   ASSERT_EQ(result.methods.size(), 4U);
   for (const MeasuredRisk& method : result.methods) {
     EXPECT_EQ(method.refusal, "");
     ASSERT_EQ(method.risks.size(), 2U);
-    for (const double risk : method.risks) EXPECT_GE(risk, -1e-6);  // no loss is below the least one
+    for (const double risk : method.risks)
+      EXPECT_GE(risk, -1e-6);  // no loss is below the least one
     EXPECT_LT(method.mean(), method.bound);
   }
   EXPECT_LT(result.methods[0].noise, result.methods[1].noise);
@@ -86,8 +91,9 @@ TEST(TextbookDpSgd, ComparesTheThreeCalibrationsBelowTheirBounds) {
 }
 
 TEST(TextbookDpSgd, SaysWhyTheClosedFormIsRefused) {
-  const TextbookResult result =
-      compare_textbook({.problem = {.rows = 1000, .dimension = 2}, .batch = 1, .steps = 20, .runs = 1}, Epsilon(1), Delta(1e-5));
+  const TextbookResult result = compare_textbook(
+      {.problem = {.rows = 1000, .dimension = 2}, .batch = 1, .steps = 20, .runs = 1}, Epsilon(1),
+      Delta(1e-5));
   EXPECT_NE(result.methods[2].refusal.find("epsilon' <= 1"), std::string::npos);
   EXPECT_TRUE(result.methods[2].risks.empty());
   EXPECT_EQ(result.methods[0].risks.size(), 1U);

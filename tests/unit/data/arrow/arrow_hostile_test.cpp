@@ -29,11 +29,24 @@ constexpr std::int64_t rows = 4;
 // or its batch inconsistent.
 class Liar {
  public:
-  enum Column : std::size_t { whole, number, flag, text, large, view, coded, decimal, nothing, columns };
+  enum Column : std::size_t {
+    whole,
+    number,
+    flag,
+    text,
+    large,
+    view,
+    coded,
+    decimal,
+    nothing,
+    columns
+  };
 
   Liar() {
-    const std::array<const char*, columns> formats{"l", "g", "b", "u", "U", "vu", "i", "d:38,2", "n"};
-    const std::array<const char*, columns> names{"whole", "number", "flag", "text", "large", "view", "coded", "decimal", "nothing"};
+    const std::array<const char*, columns> formats{"l",  "g", "b",      "u", "U",
+                                                   "vu", "i", "d:38,2", "n"};
+    const std::array<const char*, columns> names{"whole", "number", "flag",    "text",   "large",
+                                                 "view",  "coded",  "decimal", "nothing"};
     buffers_ = {{{nullptr, int64s.data()},
                  {nullptr, numbers.data()},
                  {nullptr, flags.data()},
@@ -45,7 +58,11 @@ class Liar {
                  {}}};
     for (std::size_t i = 0; i < columns; ++i) {
       schemas[i] = {formats[i], names[i], nullptr, 2, 0, nullptr, nullptr, nullptr, nullptr};
-      arrays[i] = {rows, 0, 0, static_cast<std::int64_t>(buffers_[i].size()), 0, buffers_[i].data(), nullptr, nullptr, nullptr, nullptr};
+      arrays[i] = {rows,    0,
+                   0,       static_cast<std::int64_t>(buffers_[i].size()),
+                   0,       buffers_[i].data(),
+                   nullptr, nullptr,
+                   nullptr, nullptr};
       schema_places[i] = &schemas[i];
       array_places[i] = &arrays[i];
     }
@@ -53,8 +70,13 @@ class Liar {
     look_up = {rows, 0, 0, 3, 0, look_up_buffers.data(), nullptr, nullptr, nullptr, nullptr};
     schemas[coded].dictionary = &look_up_schema;
     arrays[coded].dictionary = &look_up;
-    schema = {"+s", "", nullptr, 0, columns, schema_places.data(), nullptr, [](ArrowSchema* s) { s->release = nullptr; }, nullptr};
-    batch = {rows, 0, 0, 1, columns, no_buffers.data(), array_places.data(), nullptr, release_batch, this};
+    schema = {"+s",    "",
+              nullptr, 0,
+              columns, schema_places.data(),
+              nullptr, [](ArrowSchema* s) { s->release = nullptr; },
+              nullptr};
+    batch = {rows,          0,   0, 1, columns, no_buffers.data(), array_places.data(), nullptr,
+             release_batch, this};
     for (std::size_t i = 0; i < rows; ++i) {
       // "bcdefghijklmn" begins at the second letter
       const std::int32_t parts[4] = {13, 0x65646362, 0, static_cast<std::int32_t>(i)};
@@ -120,9 +142,10 @@ class Liar {
   std::array<std::vector<const void*>, columns> buffers_;
 };
 
-const std::vector<Column> declared{{"whole", Type::integer}, {"number", Type::real},     {"flag", Type::boolean},
-                                   {"text", Type::text},     {"large", Type::text},      {"view", Type::text},
-                                   {"coded", Type::text},    {"decimal", Type::integer}, {"nothing", Type::real}};
+const std::vector<Column> declared{
+    {"whole", Type::integer}, {"number", Type::real},     {"flag", Type::boolean},
+    {"text", Type::text},     {"large", Type::text},      {"view", Type::text},
+    {"coded", Type::text},    {"decimal", Type::integer}, {"nothing", Type::real}};
 
 class HostileArrow : public testing::Test {
  protected:
@@ -137,14 +160,17 @@ class HostileArrow : public testing::Test {
       const ArrowTable table(&stream);
       const auto engine = open_engine(table, declared, limits);
       const Rows sums = engine->query(
-          "SELECT CAST(sum(whole) + sum(number) * 2 + sum(CAST(flag AS INTEGER)) + sum(decimal) AS BIGINT), max(text), max(large), max(view), "
+          "SELECT CAST(sum(whole) + sum(number) * 2 + sum(CAST(flag AS INTEGER)) + sum(decimal) AS "
+          "BIGINT), max(text), max(large), max(view), "
           "max(coded) FROM " +
           engine->table());
       std::string all;
       for (const Cell& cell : sums.cells) {
         const auto* words = std::get_if<std::string>(&cell);
         const auto* sum = std::get_if<std::int64_t>(&cell);
-        all += words != nullptr ? *words + " " : sum != nullptr ? std::to_string(*sum) + " " : "NULL ";
+        all += words != nullptr ? *words + " "
+               : sum != nullptr ? std::to_string(*sum) + " "
+                                : "NULL ";
       }
       return all;
     } catch (const EngineError& error) {
@@ -157,7 +183,8 @@ class HostileArrow : public testing::Test {
     Liar liar;
     lie(liar);
     const std::string error = read(liar);
-    EXPECT_TRUE(error.starts_with("EngineError: ") || error.starts_with("InvalidValue: ")) << what << ": " << error;
+    EXPECT_TRUE(error.starts_with("EngineError: ") || error.starts_with("InvalidValue: "))
+        << what << ": " << error;
     EXPECT_EQ(liar.released, liar.batches_read) << what;
   }
   Limits limits;
@@ -169,7 +196,8 @@ TEST_F(HostileArrow, AnHonestTableIsRead) {
 }
 
 TEST_F(HostileArrow, InconsistentLengthsAndOffsetsAreRefused) {
-  for (const std::int64_t bad : {std::int64_t{-1}, INT64_MIN, INT64_MAX, std::int64_t{1} << 40, (std::int64_t{1} << 40) + 1, std::int64_t{1} << 33}) {
+  for (const std::int64_t bad : {std::int64_t{-1}, INT64_MIN, INT64_MAX, std::int64_t{1} << 40,
+                                 (std::int64_t{1} << 40) + 1, std::int64_t{1} << 33}) {
     const std::string number = std::to_string(bad);
     refuses("the batch's length " + number, [&](Liar& l) { l.batch.length = bad; });
     refuses("the batch's offset " + number, [&](Liar& l) { l.batch.offset = bad; });
@@ -186,7 +214,8 @@ TEST_F(HostileArrow, InconsistentLengthsAndOffsetsAreRefused) {
     refuses("the dictionary's length " + number, [&](Liar& l) { l.look_up.length = bad; });
     refuses("the dictionary's offset " + number, [&](Liar& l) { l.look_up.offset = bad; });
   }
-  for (std::size_t i = 0; i < Liar::columns; ++i) refuses("a short column", [&](Liar& l) { l.arrays[i].length = rows - 1; });
+  for (std::size_t i = 0; i < Liar::columns; ++i)
+    refuses("a short column", [&](Liar& l) { l.arrays[i].length = rows - 1; });
   refuses("counted NULLs without a bitmap", [](Liar& l) { l.arrays[Liar::whole].null_count = 1; });
   refuses("more NULLs than rows", [](Liar& l) { l.arrays[Liar::whole].null_count = rows + 1; });
   refuses("fewer NULLs than none", [](Liar& l) { l.arrays[Liar::whole].null_count = -2; });
@@ -196,16 +225,24 @@ TEST_F(HostileArrow, AbsentBuffersAreRefused) {
   for (std::size_t i = 0; i < Liar::nothing; ++i) {
     const std::string at = "column " + std::to_string(i);
     refuses(at + ": no buffers", [&](Liar& l) { l.arrays[i].buffers = nullptr; });
-    refuses(at + ": values are NULL", [&](Liar& l) { l.buffers(static_cast<Liar::Column>(i))[1] = nullptr; });
-    refuses(at + ": values are nowhere", [&](Liar& l) { l.buffers(static_cast<Liar::Column>(i))[1] = reinterpret_cast<const void*>(16); });
-    refuses(at + ": a bitmap nowhere", [&](Liar& l) { l.buffers(static_cast<Liar::Column>(i))[0] = reinterpret_cast<const void*>(16); });
-    for (const std::int64_t count : {std::int64_t{-1}, std::int64_t{0}, std::int64_t{1}, INT64_MIN}) {
-      refuses(at + ": " + std::to_string(count) + " buffers", [&](Liar& l) { l.arrays[i].n_buffers = count; });
+    refuses(at + ": values are NULL",
+            [&](Liar& l) { l.buffers(static_cast<Liar::Column>(i))[1] = nullptr; });
+    refuses(at + ": values are nowhere", [&](Liar& l) {
+      l.buffers(static_cast<Liar::Column>(i))[1] = reinterpret_cast<const void*>(16);
+    });
+    refuses(at + ": a bitmap nowhere", [&](Liar& l) {
+      l.buffers(static_cast<Liar::Column>(i))[0] = reinterpret_cast<const void*>(16);
+    });
+    for (const std::int64_t count :
+         {std::int64_t{-1}, std::int64_t{0}, std::int64_t{1}, INT64_MIN}) {
+      refuses(at + ": " + std::to_string(count) + " buffers",
+              [&](Liar& l) { l.arrays[i].n_buffers = count; });
     }
   }
   for (const auto column : {Liar::text, Liar::large, Liar::view}) {
     refuses("letters are NULL", [&](Liar& l) { l.buffers(column)[2] = nullptr; });
-    refuses("letters are nowhere", [&](Liar& l) { l.buffers(column)[2] = reinterpret_cast<const void*>(4096); });
+    refuses("letters are nowhere",
+            [&](Liar& l) { l.buffers(column)[2] = reinterpret_cast<const void*>(4096); });
   }
   refuses("a text of two buffers", [](Liar& l) { l.arrays[Liar::text].n_buffers = 2; });
   refuses("whole numbers of three buffers", [](Liar& l) { l.arrays[Liar::whole].n_buffers = 3; });
@@ -227,7 +264,8 @@ TEST_F(HostileArrow, TextsOutsideTheirBuffersAreRefused) {
   refuses("large offsets are negative", [](Liar& l) { l.large_places = {INT64_MIN, 2, 4, 6, 8}; });
   refuses("the last large offset is large", [](Liar& l) { l.large_places[rows] = INT64_MAX; });
   for (const std::int32_t buffer : {1, 2, 7, -1, INT32_MIN, INT32_MAX}) {
-    refuses("a view of buffer " + std::to_string(buffer), [&](Liar& l) { l.set_view(1, 13, buffer, 0); });
+    refuses("a view of buffer " + std::to_string(buffer),
+            [&](Liar& l) { l.set_view(1, 13, buffer, 0); });
   }
   refuses("a view behind its buffer", [](Liar& l) { l.set_view(1, 13, 0, 20); });
   refuses("a view far behind its buffer", [](Liar& l) { l.set_view(1, INT32_MAX, 0, INT32_MAX); });
@@ -239,9 +277,11 @@ TEST_F(HostileArrow, TextsOutsideTheirBuffersAreRefused) {
 TEST_F(HostileArrow, IncompleteSchemasAreRefused) {
   refuses("no format", [](Liar& l) { l.schema.format = nullptr; });
   refuses("no children", [](Liar& l) { l.schema.children = nullptr; });
-  for (const std::int64_t count : {std::int64_t{-1}, INT64_MIN, INT64_MAX, std::int64_t{Liar::columns} - 1, std::int64_t{0}}) {
+  for (const std::int64_t count :
+       {std::int64_t{-1}, INT64_MIN, INT64_MAX, std::int64_t{Liar::columns} - 1, std::int64_t{0}}) {
     refuses(std::to_string(count) + " children", [&](Liar& l) { l.schema.n_children = count; });
-    refuses(std::to_string(count) + " children of a batch", [&](Liar& l) { l.batch.n_children = count; });
+    refuses(std::to_string(count) + " children of a batch",
+            [&](Liar& l) { l.batch.n_children = count; });
   }
   refuses("a batch without children", [](Liar& l) { l.batch.children = nullptr; });
   for (std::size_t i = 0; i < Liar::columns; ++i) {
@@ -252,13 +292,16 @@ TEST_F(HostileArrow, IncompleteSchemasAreRefused) {
     refuses("a child has no name", [&](Liar& l) { l.schemas[i].name = nullptr; });
   }
   refuses("a dictionary is absent", [](Liar& l) { l.arrays[Liar::coded].dictionary = nullptr; });
-  refuses("a dictionary that no format has", [](Liar& l) { l.arrays[Liar::whole].dictionary = &l.look_up; });
+  refuses("a dictionary that no format has",
+          [](Liar& l) { l.arrays[Liar::whole].dictionary = &l.look_up; });
   refuses("a dictionary without a format", [](Liar& l) { l.look_up_schema.format = nullptr; });
-  refuses("a dictionary of itself", [](Liar& l) { l.look_up_schema.dictionary = &l.look_up_schema; });
+  refuses("a dictionary of itself",
+          [](Liar& l) { l.look_up_schema.dictionary = &l.look_up_schema; });
   refuses("a dictionary without buffers", [](Liar& l) { l.look_up.buffers = nullptr; });
   refuses("a dictionary of two buffers", [](Liar& l) { l.look_up.n_buffers = 2; });
   refuses("a dictionary whose texts are NULL", [](Liar& l) { l.look_up_buffers[2] = nullptr; });
-  for (const char* format : {"d:", "d:0,0", "d:39,0", "d:38,39", "d:38,-1", "d:38,2,256", "d:99999999999,1", "ts", "w:5", "+l", "\xff"}) {
+  for (const char* format : {"d:", "d:0,0", "d:39,0", "d:38,39", "d:38,-1", "d:38,2,256",
+                             "d:99999999999,1", "ts", "w:5", "+l", "\xff"}) {
     refuses(format, [&](Liar& l) { l.schemas[Liar::decimal].format = format; });
   }
 }
@@ -300,7 +343,8 @@ TEST_F(HostileArrow, FailingAndEndlessStreamsAreRefused) {
 // The columns are at the end of readable memory, so that a read past a buffer ends the process.
 TEST_F(HostileArrow, NothingIsReadPastTheLastValue) {
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  auto* memory = static_cast<char*>(mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  auto* memory = static_cast<char*>(
+      mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
   ASSERT_NE(memory, MAP_FAILED);
   ASSERT_EQ(mprotect(memory + page, page, PROT_NONE), 0);
   const auto at_the_end = [&](const void* bytes, std::size_t size) {
@@ -316,7 +360,9 @@ TEST_F(HostileArrow, NothingIsReadPastTheLastValue) {
     l.buffers(Liar::whole)[1] = at_the_end(l.int64s.data(), sizeof l.int64s);
     l.arrays[Liar::whole].offset = 1;
   });
-  refuses("one offset more", [&](Liar& l) { l.buffers(Liar::text)[1] = at_the_end(l.places.data(), sizeof l.places - 4); });
+  refuses("one offset more", [&](Liar& l) {
+    l.buffers(Liar::text)[1] = at_the_end(l.places.data(), sizeof l.places - 4);
+  });
   refuses("one letter more", [&](Liar& l) { l.buffers(Liar::text)[2] = at_the_end(l.letters, 7); });
   munmap(memory, 2 * page);
 }

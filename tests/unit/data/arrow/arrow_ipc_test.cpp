@@ -1,6 +1,4 @@
 // Reading Arrow's IPC streams: valid ones, truncated ones and changed ones.
-#include "data/arrow/ipc.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -8,6 +6,8 @@
 #include <fstream>
 #include <iterator>
 #include <optional>
+
+#include "data/arrow/ipc.hpp"
 
 namespace sotto {
 namespace {
@@ -70,7 +70,8 @@ TEST(ArrowStream, ReadsSlicesAndEmptyStreams) {
 }
 
 TEST(ArrowStream, RefusesUnsupportedColumns) {
-  for (const char* name : {"narrow", "nested", "dictionary", "compressed"}) EXPECT_THROW(read(stream(name)), EngineError) << name;
+  for (const char* name : {"narrow", "nested", "dictionary", "compressed"})
+    EXPECT_THROW(read(stream(name)), EngineError) << name;
   EXPECT_THROW(read(""), EngineError);
   EXPECT_THROW(read("no stream"), EngineError);
 }

@@ -30,11 +30,16 @@ class TestTable {
     buffers_.push_back(std::move(buffers));
   }
   // The dictionary of the last column: texts or numbers, with their own offset.
-  void look_up(const char* format, std::vector<const void*> buffers, std::int64_t offset, std::int64_t length) {
+  void look_up(const char* format, std::vector<const void*> buffers, std::int64_t offset,
+               std::int64_t length) {
     look_ups_.push_back({names_.size() - 1, format, std::move(buffers), {}, {}});
     LookUp& entry = look_ups_.back();
     entry.schema = {entry.format.c_str(), "", nullptr, 2, 0, nullptr, nullptr, nullptr, nullptr};
-    entry.values = {length, -1, offset, static_cast<std::int64_t>(entry.buffers.size()), 0, entry.buffers.data(), nullptr, nullptr, nullptr, nullptr};
+    entry.values = {length,  -1,
+                    offset,  static_cast<std::int64_t>(entry.buffers.size()),
+                    0,       entry.buffers.data(),
+                    nullptr, nullptr,
+                    nullptr, nullptr};
   }
   struct Part {
     std::int64_t offset, length;
@@ -50,10 +55,12 @@ class TestTable {
                   source.schema_places_.clear();
                   source.schemas_.reserve(source.names_.size());
                   for (std::size_t i = 0; i < source.names_.size(); ++i) {
-                    source.schemas_.push_back({source.formats_[i].c_str(), source.names_[i].c_str(), nullptr, 2, 0, nullptr, nullptr, nullptr, nullptr});
+                    source.schemas_.push_back({source.formats_[i].c_str(), source.names_[i].c_str(),
+                                               nullptr, 2, 0, nullptr, nullptr, nullptr, nullptr});
                     source.schema_places_.push_back(&source.schemas_[i]);
                   }
-                  for (LookUp& look_up : source.look_ups_) source.schemas_[look_up.column].dictionary = &look_up.schema;
+                  for (LookUp& look_up : source.look_ups_)
+                    source.schemas_[look_up.column].dictionary = &look_up.schema;
                   *out = {"+s",
                           "",
                           nullptr,
@@ -73,10 +80,12 @@ class TestTable {
                   const Part part = source.parts[source.next_++];
                   auto& batch = source.batches_.emplace_back(std::make_unique<Batch>());
                   for (auto& buffers : source.buffers_) {
-                    batch->columns.push_back({part.offset + part.length, -1, 0, static_cast<std::int64_t>(buffers.size()), 0, buffers.data(), nullptr,
-                                              nullptr, nullptr, nullptr});
+                    batch->columns.push_back({part.offset + part.length, -1, 0,
+                                              static_cast<std::int64_t>(buffers.size()), 0,
+                                              buffers.data(), nullptr, nullptr, nullptr, nullptr});
                   }
-                  for (LookUp& look_up : source.look_ups_) batch->columns[look_up.column].dictionary = &look_up.values;
+                  for (LookUp& look_up : source.look_ups_)
+                    batch->columns[look_up.column].dictionary = &look_up.values;
                   for (auto& column : batch->columns) batch->places.push_back(&column);
                   *out = {part.length,
                           0,
@@ -126,9 +135,11 @@ class Arrow : public testing::Test {
     limits.duckdb = SOTTO_SOURCE_DIR "/build/duckdb/libduckdb.so";
     if (!std::filesystem::exists(limits.duckdb)) GTEST_SKIP() << "no DuckDB; type: ./dev duckdb";
   }
-  std::int64_t query(const ArrowTable& table, const std::vector<Column>& columns, const std::string& what) const {
+  std::int64_t query(const ArrowTable& table, const std::vector<Column>& columns,
+                     const std::string& what) const {
     const auto engine = open_engine(table, columns, limits);
-    return std::get<std::int64_t>(engine->query("SELECT CAST(" + what + " AS BIGINT) FROM " + engine->table()).at(0, 0));
+    return std::get<std::int64_t>(
+        engine->query("SELECT CAST(" + what + " AS BIGINT) FROM " + engine->table()).at(0, 0));
   }
   Limits limits;
 };
@@ -225,7 +236,18 @@ TEST_F(Arrow, DictionariesAreDecoded) {
 TEST_F(Arrow, DecimalsAreNumbers) {
   // 128 bits, low half first: 1.00, -2.50, 7, 2^53, 2^53 + 1, and the largest number of 38 digits,
   // with two decimal places
-  const std::int64_t wide[] = {100, 0, -250, -1, 700, 0, 900'719'925'474'099'200, 0, 900'719'925'474'099'300, 0, INT64_MAX, 0x4b3b4ca85a86c47a};
+  const std::int64_t wide[] = {100,
+                               0,
+                               -250,
+                               -1,
+                               700,
+                               0,
+                               900'719'925'474'099'200,
+                               0,
+                               900'719'925'474'099'300,
+                               0,
+                               INT64_MAX,
+                               0x4b3b4ca85a86c47a};
   const std::int32_t narrow[] = {10, 15, -30, 0, 1, 2};
   const std::int64_t middle[] = {10, 15, -30, 0, 1, 2};
   TestTable source;
@@ -235,10 +257,12 @@ TEST_F(Arrow, DecimalsAreNumbers) {
   source.parts = {{0, 6}};
   auto stream = source.stream();
   const ArrowTable table(&stream);
-  EXPECT_EQ(query(table, {{"wide", Type::integer}}, "count(wide)"), 3);  // the integers that a double holds exactly
+  EXPECT_EQ(query(table, {{"wide", Type::integer}}, "count(wide)"),
+            3);  // the integers that a double holds exactly
   EXPECT_EQ(query(table, {{"wide", Type::integer}}, "sum(wide)"), 8 + (std::int64_t{1} << 53U));
   EXPECT_EQ(query(table, {{"wide", Type::real}}, "count(wide)"), 6);
-  EXPECT_EQ(query(table, {{"wide", Type::real}}, "count(*) FILTER (wide = -2.5 OR wide > 9e35)"), 2);
+  EXPECT_EQ(query(table, {{"wide", Type::real}}, "count(*) FILTER (wide = -2.5 OR wide > 9e35)"),
+            2);
   for (const char* name : {"narrow", "middle"}) {
     const std::string column = name;
     EXPECT_EQ(query(table, {{name, Type::integer}}, "sum(" + column + ")"), -2) << name;
@@ -259,9 +283,11 @@ TEST_F(Arrow, TimesWithAZoneAreTimesInUtc) {
   const ArrowTable table(&stream);
   EXPECT_EQ(query(table, {{"zoned", Type::timestamp}}, "sum(epoch_us(zoned))"), 1'499'999);
   EXPECT_EQ(query(table, {{"zoned", Type::timestamp}}, "count(zoned)"), 3);
-  EXPECT_EQ(query(table, {{"day", Type::date}}, "sum(epoch_us(day)) / 86400000000"), 0);  // 1970-01-01, the day before and the day after
+  EXPECT_EQ(query(table, {{"day", Type::date}}, "sum(epoch_us(day)) / 86400000000"),
+            0);  // 1970-01-01, the day before and the day after
   EXPECT_EQ(query(table, {{"day", Type::date}}, "count(day)"), 3);
-  for (const Type type : {Type::boolean, Type::integer, Type::real, Type::text, Type::date, Type::timestamp}) {
+  for (const Type type :
+       {Type::boolean, Type::integer, Type::real, Type::text, Type::date, Type::timestamp}) {
     EXPECT_EQ(query(table, {{"none", type}}, "count(none)"), 0);
   }
 }

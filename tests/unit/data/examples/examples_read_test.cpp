@@ -19,7 +19,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const std::vector<Column> columns{{"unit", Type::integer}, {"name", Type::text}, {"v", Type::real}, {"w", Type::integer}, {"k", Type::text}};
+const std::vector<Column> columns{{"unit", Type::integer},
+                                  {"name", Type::text},
+                                  {"v", Type::real},
+                                  {"w", Type::integer},
+                                  {"k", Type::text}};
 constexpr BoundingKey key{{31, 32, 33, 34}};
 constexpr std::int64_t megabyte = 1'000'000;
 
@@ -27,8 +31,10 @@ Expression e(const char* text) { return Expression::parse(text, columns); }
 
 ExampleQuery query(const char* unit, std::int64_t rows_a_unit) {
   ExampleQuery q;
-  q.features = {{"v", {e("v"), std::nullopt}, Scaled{0, 100}}, {"w", {e("w"), std::nullopt}, Scaled{0, 1000, true}}};
-  q.target = Feature{"k", {e("k"), std::nullopt}, OneOf{{std::string("a"), std::string("b"), std::string("c")}}};
+  q.features = {{"v", {e("v"), std::nullopt}, Scaled{0, 100}},
+                {"w", {e("w"), std::nullopt}, Scaled{0, 1000, true}}};
+  q.target = Feature{
+      "k", {e("k"), std::nullopt}, OneOf{{std::string("a"), std::string("b"), std::string("c")}}};
   if (unit != nullptr) q.unit = e(unit);
   q.rows_a_unit = rows_a_unit;
   return q;
@@ -41,8 +47,10 @@ class Reading : public testing::Test {
     char name[] = "/tmp/sotto-reading-XXXXXX";
     folder = mkdtemp(name);
     in_duckdb(
-        "COPY (SELECT (hash(range) % 20000)::BIGINT AS unit, 'person ' || hash(range) % 20000 AS name, ((hash(range, 2) % 1000) / 10)::DOUBLE AS v, "
-        "(range % 1000)::BIGINT AS w, ['a', 'b', 'c', 'd'][1 + range % 4] AS k FROM range(100000)) TO '" +
+        "COPY (SELECT (hash(range) % 20000)::BIGINT AS unit, 'person ' || hash(range) % 20000 AS "
+        "name, ((hash(range, 2) % 1000) / 10)::DOUBLE AS v, "
+        "(range % 1000)::BIGINT AS w, ['a', 'b', 'c', 'd'][1 + range % 4] AS k FROM range(100000)) "
+        "TO '" +
         (folder / "t.parquet").string() + "' (FORMAT parquet)");
   }
   static void TearDownTestSuite() { fs::remove_all(folder); }
@@ -56,7 +64,9 @@ class Reading : public testing::Test {
     some.threads = 2;
     return some;
   }
-  static std::unique_ptr<Engine> open(const char* name = "t.parquet") { return open_engine(FileSource{folder / name}, columns, limits(0)); }
+  static std::unique_ptr<Engine> open(const char* name = "t.parquet") {
+    return open_engine(FileSource{folder / name}, columns, limits(0));
+  }
   static std::unique_ptr<Engine> open_text(const std::string& text) {
     std::ofstream(folder / "t.csv") << text;
     return open("t.csv");
@@ -70,8 +80,11 @@ class Counting final : public Engine {
   explicit Counting(std::unique_ptr<Engine> engine) : engine_(std::move(engine)) {}
   [[nodiscard]] Dialect dialect() const override { return engine_->dialect(); }
   [[nodiscard]] std::string table() const override { return engine_->table(); }
-  Rows query(const std::string& sql, const Progress& progress) override { return engine_->query(sql, progress); }
-  void stream(const std::string& sql, const std::vector<Batch::Kind>& kinds, const BatchCallback& take, const Progress& progress) override {
+  Rows query(const std::string& sql, const Progress& progress) override {
+    return engine_->query(sql, progress);
+  }
+  void stream(const std::string& sql, const std::vector<Batch::Kind>& kinds,
+              const BatchCallback& take, const Progress& progress) override {
     ++streams;
     engine_->stream(sql, kinds, take, progress);
   }
@@ -100,7 +113,8 @@ TEST_F(Reading, DoesNotDependOnTheNumberOfThreads) {
 }
 
 TEST_F(Reading, UnitsBeyondTheMemoryAreReadInParts) {
-  for (const auto& [unit, rows] : std::vector<std::pair<const char*, std::int64_t>>{{"unit", 1}, {"unit", 1000}, {"name", 3}}) {
+  for (const auto& [unit, rows] : std::vector<std::pair<const char*, std::int64_t>>{
+           {"unit", 1}, {"unit", 1000}, {"name", 3}}) {
     const auto whole = read_examples(*open(), columns, query(unit, rows), key);
     EXPECT_EQ(whole.one_row_a_unit(), rows == 1);
     for (const std::int64_t memory : {megabyte, 10 * megabyte}) {
@@ -134,7 +148,9 @@ TEST_F(Reading, RowsBeyondTheMemoryKeepTheirOrder) {
 
 TEST_F(Reading, EqualRowsNeedNoParts) {
   ExampleQuery q = query(nullptr, 1);
-  q.features = {{"v", {e("CASE WHEN w < 500 THEN 1.0 ELSE 3.0 END"), std::nullopt}, Scaled{0, 4, true}}};  // six different rows
+  q.features = {{"v",
+                 {e("CASE WHEN w < 500 THEN 1.0 ELSE 3.0 END"), std::nullopt},
+                 Scaled{0, 4, true}}};  // six different rows
   Counting engine(open());
   const auto few = read_examples(engine, columns, q, key, limits(megabyte));
   EXPECT_EQ(engine.streams, 1);
@@ -142,13 +158,18 @@ TEST_F(Reading, EqualRowsNeedNoParts) {
 }
 
 TEST_F(Reading, EncodesMissingAndUnlistedValues) {
-  const auto engine = open_text("unit,name,v,w,k\n1,x,50,1,a\n2,y,50,2,d\n3,z,,3,b\n,q,50,4,c\n5,,50,,c\n6,o,1e999,6,a\n7,p,50,7,\n");
+  const auto engine = open_text(
+      "unit,name,v,w,k\n1,x,50,1,a\n2,y,50,2,d\n3,z,,3,b\n,q,50,4,c\n5,,50,,c\n6,o,1e999,6,a\n7,p,"
+      "50,7,\n");
   ExampleQuery q = query("unit", 1);
-  q.features = {{"v", {e("v"), 100.0}, Scaled{0, 100}}, {"name", {e("name"), std::nullopt}, OneOf{{std::string("x"), std::string("o")}}}};
+  q.features = {{"v", {e("v"), 100.0}, Scaled{0, 100}},
+                {"name", {e("name"), std::nullopt}, OneOf{{std::string("x"), std::string("o")}}}};
   std::map<int, std::vector<int>> taken_rows;
   const auto examples = read_examples(*engine, columns, q, key);
   for (std::size_t i = 0; i < examples.rows(); ++i) {
-    taken_rows[examples.target(i)].insert(taken_rows[examples.target(i)].end(), {examples.row(i)[0], examples.row(i)[1], examples.row(i)[2]});
+    taken_rows[examples.target(i)].insert(
+        taken_rows[examples.target(i)].end(),
+        {examples.row(i)[0], examples.row(i)[1], examples.row(i)[2]});
   }
   // 1 and 6 have the target a, 3 has b; 2 and 7 have no target, one row has no unit, 5 no name
   EXPECT_EQ(examples.units(), 3U);
@@ -170,7 +191,9 @@ TEST_F(Reading, WithoutTargetOrUnitKeepsEveryRowThatHasTheFeatures) {
 
 TEST_F(Reading, QueriesThatDoNotFitTheColumnsAreRefused) {
   const auto engine = open();
-  const auto refused = [&](const ExampleQuery& q) { EXPECT_THROW(read_examples(*engine, columns, q, key), InvalidValue); };
+  const auto refused = [&](const ExampleQuery& q) {
+    EXPECT_THROW(read_examples(*engine, columns, q, key), InvalidValue);
+  };
   const auto with = [](Feature feature) {
     ExampleQuery q = query(nullptr, 1);
     q.features = {std::move(feature)};
@@ -194,7 +217,8 @@ TEST_F(Reading, AnInvalidTextAmongManyRowsChangesNothing) {
   // near the end, so that rows have been streamed before it is reached
   const auto path = (folder / "odd.parquet").string();
   in_duckdb(
-      "COPY (SELECT range AS unit, CASE WHEN range = 290000 THEN 'QQQQ' ELSE 'p' || range END AS name, 1.0::DOUBLE AS v, range % 1000 AS w, 'a' AS k "
+      "COPY (SELECT range AS unit, CASE WHEN range = 290000 THEN 'QQQQ' ELSE 'p' || range END AS "
+      "name, 1.0::DOUBLE AS v, range % 1000 AS w, 'a' AS k "
       "FROM range(300000)) TO '" +
       path + "' (FORMAT parquet, COMPRESSION uncompressed, ROW_GROUP_SIZE 20000)");
   std::string bytes;
@@ -203,7 +227,8 @@ TEST_F(Reading, AnInvalidTextAmongManyRowsChangesNothing) {
     bytes.assign(std::istreambuf_iterator<char>(in), {});
   }
   ASSERT_NE(bytes.find("QQQQ"), std::string::npos);
-  for (auto at = bytes.find("QQQQ"); at != std::string::npos; at = bytes.find("QQQQ", at + 1)) bytes.replace(at, 4, "\xff\xfe\xed\xa0");
+  for (auto at = bytes.find("QQQQ"); at != std::string::npos; at = bytes.find("QQQQ", at + 1))
+    bytes.replace(at, 4, "\xff\xfe\xed\xa0");
   std::ofstream(path, std::ios::binary) << bytes;
   for (const char* unit : {static_cast<const char*>(nullptr), "name"}) {
     for (const std::int64_t memory : {0 * megabyte, (unit == nullptr ? 2 : 40) * megabyte}) {
@@ -226,7 +251,9 @@ TEST_F(Reading, ProgressIncreasesAndMayStop) {
   EXPECT_TRUE(std::is_sorted(reported.begin(), reported.end()));
   EXPECT_DOUBLE_EQ(reported.back(), 1);
   const auto engine = open();
-  EXPECT_THROW(read_examples(*engine, columns, query("unit", 1), key, {}, [](double) { return false; }), EngineError);
+  EXPECT_THROW(
+      read_examples(*engine, columns, query("unit", 1), key, {}, [](double) { return false; }),
+      EngineError);
   EXPECT_GT(read_examples(*engine, columns, query("unit", 1), key).rows(), 0U);  // and goes on
 }
 
@@ -237,7 +264,8 @@ TEST_F(Reading, AnExceptionOfTheCallbackEndsTheStreamOnly) {
   if (PostgresServer::installed()) {
     server = std::make_unique<PostgresServer>();
     server->sql(
-        "CREATE TABLE t AS SELECT i::bigint AS unit, 'p' || i AS name, i::double precision AS v, i::bigint AS w, 'a'::text AS k FROM "
+        "CREATE TABLE t AS SELECT i::bigint AS unit, 'p' || i AS name, i::double precision AS v, "
+        "i::bigint AS w, 'a'::text AS k FROM "
         "generate_series(1, 200000) AS i");
     engines.push_back(open_engine(PostgresSource{server->connection(), "t"}, columns));
   }
@@ -250,9 +278,14 @@ TEST_F(Reading, AnExceptionOfTheCallbackEndsTheStreamOnly) {
                                 }),
                  std::runtime_error);
     EXPECT_EQ(batches, 3);
-    EXPECT_THROW(engine->stream("SELECT nothing FROM " + engine->table(), {Batch::Kind::whole}, [](const Batch&) {}), EngineError);
-    EXPECT_THROW(engine->stream(all, {Batch::Kind::whole, Batch::Kind::whole}, [](const Batch&) {}), std::logic_error);
-    EXPECT_THROW(engine->stream("CREATE TABLE other(i INTEGER)", {Batch::Kind::whole}, [](const Batch&) {}), std::logic_error);
+    EXPECT_THROW(engine->stream("SELECT nothing FROM " + engine->table(), {Batch::Kind::whole},
+                                [](const Batch&) {}),
+                 EngineError);
+    EXPECT_THROW(engine->stream(all, {Batch::Kind::whole, Batch::Kind::whole}, [](const Batch&) {}),
+                 std::logic_error);
+    EXPECT_THROW(
+        engine->stream("CREATE TABLE other(i INTEGER)", {Batch::Kind::whole}, [](const Batch&) {}),
+        std::logic_error);
     std::size_t rows = 0;
     std::int64_t sum = 0;
     engine->stream(all, {Batch::Kind::whole}, [&](const Batch& batch) {
@@ -261,7 +294,8 @@ TEST_F(Reading, AnExceptionOfTheCallbackEndsTheStreamOnly) {
     });
     EXPECT_EQ(rows, engine->dialect() == Dialect::duckdb ? 100'000U : 200'000U);
     EXPECT_GT(sum, 0);
-    engine->stream("SELECT unit FROM " + engine->table() + " WHERE 1 = 0", {Batch::Kind::whole}, [](const Batch&) { FAIL(); });
+    engine->stream("SELECT unit FROM " + engine->table() + " WHERE 1 = 0", {Batch::Kind::whole},
+                   [](const Batch&) { FAIL(); });
   }
 }
 
@@ -271,7 +305,8 @@ TEST_F(Reading, AnotherKeySelectsOtherRows) {
   ASSERT_EQ(one.rows(), other.rows());
   const auto rows = [](const Examples& examples) {
     std::vector<std::pair<std::int16_t, std::int16_t>> all;
-    for (std::size_t i = 0; i < examples.rows(); ++i) all.emplace_back(examples.row(i)[0], examples.row(i)[1]);
+    for (std::size_t i = 0; i < examples.rows(); ++i)
+      all.emplace_back(examples.row(i)[0], examples.row(i)[1]);
     std::sort(all.begin(), all.end());
     return all;
   };
@@ -279,7 +314,8 @@ TEST_F(Reading, AnotherKeySelectsOtherRows) {
   const auto b = rows(other);
   std::vector<std::pair<std::int16_t, std::int16_t>> both;
   std::set_intersection(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(both));
-  EXPECT_LT(both.size(), one.rows() / 2);  // one in four rows is selected, and some rows are equal by chance
+  EXPECT_LT(both.size(),
+            one.rows() / 2);  // one in four rows is selected, and some rows are equal by chance
   EXPECT_GT(both.size(), one.rows() / 10);
 }
 
@@ -292,7 +328,9 @@ TEST(UnitRows, UnitsWithEqualHashesAreDistinguished) {
     numbered.add({&code, 1}, 7, name);
   }
   std::vector<int> taken_rows;
-  numbered.take_rows([&](bool is_first, std::span<const std::int16_t> row) { taken_rows.push_back(is_first ? 100 + row[0] : row[0]); });
+  numbered.take_rows([&](bool is_first, std::span<const std::int16_t> row) {
+    taken_rows.push_back(is_first ? 100 + row[0] : row[0]);
+  });
   EXPECT_EQ(taken_rows, (std::vector<int>{94, 105, 5}));
 
   UnitRows rows(1, UnitRows::Unit::text, 2, key);

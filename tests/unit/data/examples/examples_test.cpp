@@ -23,7 +23,8 @@ namespace fs = std::filesystem;
 TEST(Codes, ValuesOutsideTheBoundsAreClamped) {
   const Scaled both{-3, 7};
   const Scaled unit{-3, 7, true};
-  for (const double low : {-3.0, -3.1, -1e308, -std::numeric_limits<double>::infinity(), std::nan("")}) {
+  for (const double low :
+       {-3.0, -3.1, -1e308, -std::numeric_limits<double>::infinity(), std::nan("")}) {
     EXPECT_EQ(code_of(low, both), -feature_one);
     EXPECT_EQ(code_of(low, unit), 0);
   }
@@ -40,10 +41,12 @@ TEST(Codes, AreTheNearestGridPointForAnyBounds) {
   for (int i = 0; i < 100'000; ++i) {
     const double size = std::exp2(std::uniform_real_distribution<double>(-400, 400)(dice));
     const double lower = std::uniform_real_distribution<double>(-1, 1)(dice) * size;
-    const double upper = std::nextafter(lower + size * std::exp2(-static_cast<double>(dice() % 40)), 1e300);
+    const double upper =
+        std::nextafter(lower + size * std::exp2(-static_cast<double>(dice() % 40)), 1e300);
     if (upper - lower < 1e-150) continue;
     const Scaled scale{lower, upper, dice() % 2 == 0};
-    const double value = lower + std::uniform_real_distribution<double>(0, 1)(dice) * (upper - lower);
+    const double value =
+        lower + std::uniform_real_distribution<double>(0, 1)(dice) * (upper - lower);
     const int first = scale.from_zero ? 0 : -feature_one;
     const int code = code_of(value, scale);
     ASSERT_GE(code, first);
@@ -51,7 +54,8 @@ TEST(Codes, AreTheNearestGridPointForAnyBounds) {
     const int steps = feature_one - first;
     const double exact = (value - lower) / (upper - lower) * steps + first;
     ASSERT_LE(std::abs(code - exact), 0.5 + 1e-6);
-    for (const double edge : {lower, upper, std::nextafter(lower, upper), std::nextafter(upper, lower)}) {
+    for (const double edge :
+         {lower, upper, std::nextafter(lower, upper), std::nextafter(upper, lower)}) {
       ASSERT_GE(code_of(edge, scale), first);
       ASSERT_LE(code_of(edge, scale), feature_one);
     }
@@ -59,7 +63,8 @@ TEST(Codes, AreTheNearestGridPointForAnyBounds) {
 }
 
 TEST(Codes, RoundTrip) {
-  for (const Scaled& scale : {Scaled{0, 1, true}, Scaled{-1, 1}, Scaled{17, 90}, Scaled{-1e10, 3, true}}) {
+  for (const Scaled& scale :
+       {Scaled{0, 1, true}, Scaled{-1, 1}, Scaled{17, 90}, Scaled{-1e10, 3, true}}) {
     for (int code = scale.from_zero ? 0 : -feature_one; code <= feature_one; ++code) {
       ASSERT_EQ(code_of(value_of(static_cast<std::int16_t>(code), scale), scale), code);
     }
@@ -68,25 +73,31 @@ TEST(Codes, RoundTrip) {
 }
 
 TEST(Codes, BadBoundsAreRefused) {
-  for (const Scaled& scale : {Scaled{1, 1}, Scaled{2, 1}, Scaled{0, 1e151}, Scaled{0, std::nan("")}, Scaled{0, 1e-160}}) {
+  for (const Scaled& scale :
+       {Scaled{1, 1}, Scaled{2, 1}, Scaled{0, 1e151}, Scaled{0, std::nan("")}, Scaled{0, 1e-160}}) {
     EXPECT_THROW(require_sound(scale), InvalidValue);
   }
 }
 
 TEST(Features, HaveOneNameEach) {
   const std::vector<Column> columns{{"age", Type::integer}, {"region", Type::text}};
-  const std::vector<Feature> features{{"age", {Expression::parse("age", columns), {}}, Scaled{0, 100}},
-                                      {"region", {Expression::parse("region", columns), {}}, OneOf{{std::string("north"), std::string("south")}}}};
+  const std::vector<Feature> features{
+      {"age", {Expression::parse("age", columns), {}}, Scaled{0, 100}},
+      {"region",
+       {Expression::parse("region", columns), {}},
+       OneOf{{std::string("north"), std::string("south")}}}};
   EXPECT_EQ(width_of(features), 3U);
   EXPECT_EQ(names_of(features), (std::vector<std::string>{"age", "region=north", "region=south"}));
 }
 
-Examples build_examples(std::size_t rows, std::size_t width, std::int64_t memory, const fs::path& scratch = {}) {
+Examples build_examples(std::size_t rows, std::size_t width, std::int64_t memory,
+                        const fs::path& scratch = {}) {
   Examples::Builder builder(width, memory, scratch);
   for (std::size_t i = 0; i < rows; ++i) {
     if (i % 3 != 1) builder.next_unit();
     const auto row = builder.add(static_cast<std::int16_t>(i % 10));
-    for (std::size_t j = 0; j < width; ++j) row[j] = static_cast<std::int16_t>((i * 31 + j * 7) % 30'000);
+    for (std::size_t j = 0; j < width; ++j)
+      row[j] = static_cast<std::int16_t>((i * 31 + j * 7) % 30'000);
   }
   return std::move(builder).build();
 }
@@ -158,7 +169,8 @@ TEST(Making, ATemporaryFileHasEqualRowsAndIsDeleted) {
     expect_equal(in_memory, on_disk);
     std::ifstream maps("/proc/self/maps");
     const std::string text{std::istreambuf_iterator<char>(maps), {}};
-    EXPECT_EQ(text.find(folder.string()) != std::string::npos, memory < 19'000'000) << memory;  // 64 bytes a row
+    EXPECT_EQ(text.find(folder.string()) != std::string::npos, memory < 19'000'000)
+        << memory;  // 64 bytes a row
   }
   EXPECT_TRUE(fs::is_empty(folder));
   fs::remove(folder);
@@ -230,7 +242,8 @@ TEST(Matrices, WithInconsistentSizesAreRefused) {
 // ---- IDX ----
 
 std::string big_endian(std::uint32_t n) {
-  return {static_cast<char>(n >> 24U), static_cast<char>(n >> 16U & 255U), static_cast<char>(n >> 8U & 255U), static_cast<char>(n & 255U)};
+  return {static_cast<char>(n >> 24U), static_cast<char>(n >> 16U & 255U),
+          static_cast<char>(n >> 8U & 255U), static_cast<char>(n & 255U)};
 }
 
 class Idx : public testing::Test {
@@ -239,11 +252,13 @@ class Idx : public testing::Test {
     char name[] = "/tmp/sotto-idx-XXXXXX";
     folder = mkdtemp(name);
     images = big_endian(0x803) + big_endian(3) + big_endian(2) + big_endian(2);
-    for (const int pixel : {0, 255, 51, 102, 1, 2, 3, 4, 254, 128, 127, 0}) images += static_cast<char>(pixel);
+    for (const int pixel : {0, 255, 51, 102, 1, 2, 3, 4, 254, 128, 127, 0})
+      images += static_cast<char>(pixel);
     labels = big_endian(0x801) + big_endian(3) + std::string("\x07\x00\x09", 3);
   }
   void TearDown() override { fs::remove_all(folder); }
-  [[nodiscard]] Images read(const std::string& of_images, const std::string& of_labels, std::size_t classes = 10) const {
+  [[nodiscard]] Images read(const std::string& of_images, const std::string& of_labels,
+                            std::size_t classes = 10) const {
     std::ofstream(folder / "images", std::ios::binary) << of_images;
     std::ofstream(folder / "labels", std::ios::binary) << of_labels;
     return read_idx(folder / "images", folder / "labels", classes);
@@ -283,19 +298,23 @@ TEST_F(Idx, InvalidFilesAreRefused) {
     text[at] = byte;
     return text;
   };
-  for (std::size_t size = 0; size < images.size(); ++size) EXPECT_THROW(read(images.substr(0, size), labels), InvalidValue) << size;
-  for (std::size_t size = 0; size < labels.size(); ++size) EXPECT_THROW(read(images, labels.substr(0, size)), InvalidValue) << size;
+  for (std::size_t size = 0; size < images.size(); ++size)
+    EXPECT_THROW(read(images.substr(0, size), labels), InvalidValue) << size;
+  for (std::size_t size = 0; size < labels.size(); ++size)
+    EXPECT_THROW(read(images, labels.substr(0, size)), InvalidValue) << size;
   const std::string zipped = packed(images);
-  for (std::size_t size = 11; size < zipped.size(); ++size) EXPECT_THROW(read(zipped.substr(0, size), labels), InvalidValue) << size;
+  for (std::size_t size = 11; size < zipped.size(); ++size)
+    EXPECT_THROW(read(zipped.substr(0, size), labels), InvalidValue) << size;
   EXPECT_THROW(read(images + "x", labels), InvalidValue);
   EXPECT_THROW(read(images, labels + "x"), InvalidValue);
   EXPECT_THROW(read(labels, labels), InvalidValue);
   EXPECT_THROW(read(images, images), InvalidValue);
-  EXPECT_THROW(read(with(images, 2, '\x0d'), labels), InvalidValue);                  // floats
-  EXPECT_THROW(read(with(images, 7, '\x02'), labels), InvalidValue);                  // fewer images than labels
-  EXPECT_THROW(read(with(images, 11, '\x00'), labels), InvalidValue);                 // no height
-  EXPECT_THROW(read(with(images, 8, '\x7f'), labels), InvalidValue);                  // too high
-  EXPECT_THROW(read(with(zipped, zipped.size() - 6, '\x55'), labels), InvalidValue);  // a wrong checksum
+  EXPECT_THROW(read(with(images, 2, '\x0d'), labels), InvalidValue);   // floats
+  EXPECT_THROW(read(with(images, 7, '\x02'), labels), InvalidValue);   // fewer images than labels
+  EXPECT_THROW(read(with(images, 11, '\x00'), labels), InvalidValue);  // no height
+  EXPECT_THROW(read(with(images, 8, '\x7f'), labels), InvalidValue);   // too high
+  EXPECT_THROW(read(with(zipped, zipped.size() - 6, '\x55'), labels),
+               InvalidValue);  // a wrong checksum
   EXPECT_THROW(read(images, labels, 9), InvalidValue);
   EXPECT_THROW(read(images, labels, 0), InvalidValue);
   EXPECT_NO_THROW(read(images, labels, 256));
@@ -307,13 +326,15 @@ TEST(Mnist, HasItsKnownNumbers) {
   const fs::path other = SOTTO_SOURCE_DIR "/../../shared/data/mnist";
   const fs::path data = fs::exists(folder) ? folder : other;
   if (!fs::exists(data)) GTEST_SKIP() << "no MNIST in ../shared/data/mnist";
-  const Images test = read_idx(data / "t10k-images-idx3-ubyte.gz", data / "t10k-labels-idx1-ubyte.gz");
+  const Images test =
+      read_idx(data / "t10k-images-idx3-ubyte.gz", data / "t10k-labels-idx1-ubyte.gz");
   EXPECT_EQ(test.height, 28U);
   EXPECT_EQ(test.width, 28U);
   ASSERT_EQ(test.examples.rows(), 10'000U);
   EXPECT_EQ(test.examples.target(0), 7);
   std::vector<int> classes(10);
-  for (std::size_t i = 0; i < test.examples.rows(); ++i) ++classes.at(static_cast<std::size_t>(test.examples.target(i)));
+  for (std::size_t i = 0; i < test.examples.rows(); ++i)
+    ++classes.at(static_cast<std::size_t>(test.examples.target(i)));
   EXPECT_EQ(classes, (std::vector<int>{980, 1135, 1032, 1010, 982, 892, 958, 1028, 974, 1009}));
   double mean = 0;
   for (std::size_t i = 0; i < test.examples.rows(); ++i) {

@@ -6,15 +6,18 @@
 namespace sotto {
 namespace {
 
-const std::vector<Column> columns{{"sex", Type::text}, {"town", Type::text},  {"name", Type::text}, {"grade", Type::integer},
-                                  {"day", Type::date}, {"ok", Type::boolean}, {"pay", Type::real}};
+const std::vector<Column> columns{
+    {"sex", Type::text}, {"town", Type::text},  {"name", Type::text}, {"grade", Type::integer},
+    {"day", Type::date}, {"ok", Type::boolean}, {"pay", Type::real}};
 const ListedValues listed{{"sex", {std::string("Female"), std::string("Male")}},
                           {"town", {std::string("Bonn"), std::string("Kiel")}},
                           {"grade", {std::int64_t{1}, std::int64_t{2}}},
                           {"day", {std::string("2026-01-31")}},
                           {"ok", {false, true}}};
 
-std::optional<UnlistedConstant> found_in(const std::string& text) { return unlisted_constant(Expression::parse(text, columns), listed); }
+std::optional<UnlistedConstant> found_in(const std::string& text) {
+  return unlisted_constant(Expression::parse(text, columns), listed);
+}
 
 TEST(ListedValues, FindsUnlistedConstantsInEveryComparison) {
   for (const char* text : {"sex = 'male'",
@@ -88,7 +91,9 @@ TEST(ListedValues, IgnoresOtherConstants) {
 }
 
 TEST(ListedValues, FollowFromConstants) {
-  const auto values = [](const std::string& text) { return values_of(Expression::parse(text, columns), listed); };
+  const auto values = [](const std::string& text) {
+    return values_of(Expression::parse(text, columns), listed);
+  };
   const std::vector<Value> old_young{std::string("old"), std::string("young")};
   EXPECT_EQ(values("CASE WHEN pay > 1 THEN 'young' ELSE 'old' END"), old_young);
   EXPECT_EQ(values("CASE WHEN pay > 1 THEN 'young' WHEN pay > 0 THEN 'old' END"), old_young);

@@ -25,7 +25,8 @@ class Parts : public testing::Test {
     char name[] = "/tmp/sotto-parts-XXXXXX";
     folder = mkdtemp(name);
     in_duckdb(
-        "COPY (SELECT (hash(range) % 100000)::BIGINT AS unit, 'town ' || hash(range, 1) % 20 AS town, ((hash(range, 2) % 1000) / 10)::DOUBLE AS v "
+        "COPY (SELECT (hash(range) % 100000)::BIGINT AS unit, 'town ' || hash(range, 1) % 20 AS "
+        "town, ((hash(range, 2) % 1000) / 10)::DOUBLE AS v "
         "FROM "
         "range(500000)) TO '" +
         (folder / "t.parquet").string() + "' (FORMAT parquet)");
@@ -50,7 +51,8 @@ class Parts : public testing::Test {
     a.groups_a_unit = 2;
     a.rows_a_group = rows;
     a.gather = gather;
-    if (gather != Gather::rows && gather != Gather::units) a.of = Field{Expression::parse("v", columns), std::nullopt};
+    if (gather != Gather::rows && gather != Gather::units)
+      a.of = Field{Expression::parse("v", columns), std::nullopt};
     a.steps = Steps::between(0, 100, Type::real, 1 << 15);
     a.bins = {0, 10, 10};
     return a;
@@ -61,7 +63,8 @@ class Parts : public testing::Test {
 /// An engine that throws OutOfMemory for its first statements.
 class Poor final : public Engine {
  public:
-  Poor(std::unique_ptr<Engine> engine, int refusals) : engine_(std::move(engine)), refusals_(refusals) {}
+  Poor(std::unique_ptr<Engine> engine, int refusals)
+      : engine_(std::move(engine)), refusals_(refusals) {}
   [[nodiscard]] Dialect dialect() const override { return engine_->dialect(); }
   [[nodiscard]] std::string table() const override { return engine_->table(); }
   [[nodiscard]] bool scan_is_expensive() const override { return true; }
@@ -104,7 +107,8 @@ TEST_F(Parts, OfRowsAndOfPrivateKeysAddUp) {
   Aggregate a = aggregate(Gather::values, 1);
   const auto as_map = [](const PresentGroups& groups) {
     std::map<std::string, std::int64_t> all;
-    for (std::size_t i = 0; i < groups.groups.size(); ++i) EXPECT_TRUE(all.emplace(std::get<std::string>(groups.groups[i][0]), groups.units[i]).second);
+    for (std::size_t i = 0; i < groups.groups.size(); ++i)
+      EXPECT_TRUE(all.emplace(std::get<std::string>(groups.groups[i][0]), groups.units[i]).second);
     return all;
   };
   a.gather = Gather::units;

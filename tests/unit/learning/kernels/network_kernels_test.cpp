@@ -1,4 +1,5 @@
-// The loops of networks: rounding toward zero makes nothing larger, sums of whole numbers are exact.
+// The loops of networks: rounding toward zero makes nothing larger, sums of whole numbers are
+// exact.
 #include "learning/kernels/network_kernels.hpp"
 
 #include <gtest/gtest.h>
@@ -14,7 +15,8 @@ namespace {
 constexpr std::size_t count = 57;
 
 struct Tile {
-  explicit Tile(unsigned seed, std::size_t some_rows) : rows(some_rows), numbers(count * rows), factors(rows) {
+  explicit Tile(unsigned seed, std::size_t some_rows)
+      : rows(some_rows), numbers(count * rows), factors(rows) {
     std::mt19937 engine(seed);
     std::uniform_real_distribution<float> spread(-6, 6);
     std::uniform_real_distribution<float> logs(-3, 8);
@@ -39,7 +41,8 @@ TEST(NetworkKernels, RoundingIsTowardZeroAndTooLargeNumbersBecomeZero) {
     const Tile tile(1, rows);
     const float limit = 5000;
     std::vector<double> coefficients(count * book_rows);
-    round_rows(tile.numbers.data(), count, rows, tile.factors.data(), limit, coefficients.data(), book_rows);
+    round_rows(tile.numbers.data(), count, rows, tile.factors.data(), limit, coefficients.data(),
+               book_rows);
     std::vector<std::int32_t> sums(count * lanes, 7);
     add_rounded(tile.numbers.data(), count, rows, tile.factors.data(), limit, sums.data());
     for (std::size_t i = 0; i < count; ++i) {
@@ -49,7 +52,8 @@ TEST(NetworkKernels, RoundingIsTowardZeroAndTooLargeNumbersBecomeZero) {
         EXPECT_EQ(coefficients[i * book_rows + t], whole);
         expected[t % lanes] += whole;
       }
-      for (std::size_t lane = 0; lane < lanes; ++lane) EXPECT_EQ(sums[i * lanes + lane], expected[lane]);
+      for (std::size_t lane = 0; lane < lanes; ++lane)
+        EXPECT_EQ(sums[i * lanes + lane], expected[lane]);
     }
   }
 }
@@ -78,23 +82,30 @@ TEST(NetworkKernels, SumsOfOuterProductsAreExactAndCodesSurvive) {
         std::vector<std::int16_t> codes(book_rows * stride);
         std::vector<const std::int16_t*> places;
         for (std::size_t r = 0; r < book_rows; ++r) {
-          for (std::size_t j = 0; j < width; ++j) codes[r * stride + j] = static_cast<std::int16_t>(engine());
+          for (std::size_t j = 0; j < width; ++j)
+            codes[r * stride + j] = static_cast<std::int16_t>(engine());
           places.push_back(codes.data() + r * stride);
         }
         std::vector<double> coefficients(16 * book_rows);
-        for (std::size_t i = 0; i < outputs * book_rows; ++i) coefficients[i] = static_cast<double>(engine() % (1U << 21U)) - 0x1p20;
+        for (std::size_t i = 0; i < outputs * book_rows; ++i)
+          coefficients[i] = static_cast<double>(engine() % (1U << 21U)) - 0x1p20;
         std::vector<double> sum(outputs * width, 3);
-        add_products({.codes = places.data(), .rows = rows, .width = width, .outputs = outputs}, coefficients.data(), sum.data());
+        add_products({.codes = places.data(), .rows = rows, .width = width, .outputs = outputs},
+                     coefficients.data(), sum.data());
         std::vector<double> biases(outputs, 5);
         add_coefficients(coefficients.data(), rows, outputs, 4, biases.data());
         for (std::size_t o = 0; o < outputs; ++o) {
           std::int64_t bias = 5;
-          for (std::size_t r = 0; r < rows; ++r) bias += 4 * static_cast<std::int64_t>(coefficients[o * book_rows + r]);
+          for (std::size_t r = 0; r < rows; ++r)
+            bias += 4 * static_cast<std::int64_t>(coefficients[o * book_rows + r]);
           EXPECT_EQ(biases[o], static_cast<double>(bias));
           for (std::size_t j = 0; j < width; ++j) {
             std::int64_t expected = 3;
-            for (std::size_t r = 0; r < rows; ++r) expected += static_cast<std::int64_t>(coefficients[o * book_rows + r]) * codes[r * stride + j];
-            ASSERT_EQ(sum[o * width + j], static_cast<double>(expected)) << width << " " << outputs << " " << rows;
+            for (std::size_t r = 0; r < rows; ++r)
+              expected += static_cast<std::int64_t>(coefficients[o * book_rows + r]) *
+                          codes[r * stride + j];
+            ASSERT_EQ(sum[o * width + j], static_cast<double>(expected))
+                << width << " " << outputs << " " << rows;
           }
         }
         std::vector<float> tile(width * 2 * lanes);
@@ -102,7 +113,8 @@ TEST(NetworkKernels, SumsOfOuterProductsAreExactAndCodesSurvive) {
         std::vector<std::int16_t> back(2 * lanes * stride, 1);
         gather_codes(tile.data(), width, 2 * lanes, 0x1p12F, back.data(), stride);
         for (std::size_t r = 0; r < 2 * lanes; ++r) {
-          for (std::size_t j = 0; j < stride; ++j) ASSERT_EQ(back[r * stride + j], codes[r * stride + j]);
+          for (std::size_t j = 0; j < stride; ++j)
+            ASSERT_EQ(back[r * stride + j], codes[r * stride + j]);
         }
       }
     }
@@ -119,8 +131,11 @@ TEST(NetworkKernels, SquaresOfRowsAreWithinTheStatedError) {
     squares_of_rows(tile.data(), n, lanes, squares.data());
     for (std::size_t t = 0; t < lanes; ++t) {
       double exact = 0;
-      for (std::size_t i = 0; i < n; ++i) exact += static_cast<double>(tile[i * lanes + t]) * static_cast<double>(tile[i * lanes + t]);
-      EXPECT_NEAR(static_cast<double>(squares[t]), exact, exact * (160 + static_cast<double>(n) / 256) * 0x1p-24);
+      for (std::size_t i = 0; i < n; ++i)
+        exact +=
+            static_cast<double>(tile[i * lanes + t]) * static_cast<double>(tile[i * lanes + t]);
+      EXPECT_NEAR(static_cast<double>(squares[t]), exact,
+                  exact * (160 + static_cast<double>(n) / 256) * 0x1p-24);
     }
   }
 }

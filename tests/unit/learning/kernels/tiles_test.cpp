@@ -1,4 +1,5 @@
-// Products and sums of rows in whole numbers: exact, and the same in the loops for every kind of processor.
+// Products and sums of rows in whole numbers: exact, and the same in the loops for every kind of
+// processor.
 #include "learning/kernels/tiles.hpp"
 
 #include <gtest/gtest.h>
@@ -15,23 +16,27 @@ namespace {
 
 constexpr std::size_t strides[] = {16, 32, 48, 112, 128, 144, 256, 272, 400, 784, 2064};
 
-// Codes with many of the largest and smallest; or nothing else, where sums are as large as they can be.
+// Codes with many of the largest and smallest; or nothing else, where sums are as large as they can
+// be.
 std::vector<std::int16_t> random_codes(std::size_t count, std::mt19937& engine, bool extreme) {
   std::vector<std::int16_t> codes(count);
   for (std::int16_t& code : codes) {
     const auto word = engine() % 40000;
-    code = static_cast<std::int16_t>(extreme || word > 32768 ? feature_one : static_cast<int>(word) - feature_one);
+    code = static_cast<std::int16_t>(
+        extreme || word > 32768 ? feature_one : static_cast<int>(word) - feature_one);
   }
   return codes;
 }
 
 std::vector<double> random_weights(std::size_t count, std::mt19937& engine, bool extreme) {
   std::vector<double> weights(count);
-  for (double& weight : weights) weight = extreme ? 1 : std::ldexp(static_cast<double>(engine()), -31) - 1;
+  for (double& weight : weights)
+    weight = extreme ? 1 : std::ldexp(static_cast<double>(engine()), -31) - 1;
   return weights;
 }
 
-std::vector<const std::int16_t*> places_of(const std::vector<std::int16_t>& codes, std::size_t stride) {
+std::vector<const std::int16_t*> places_of(const std::vector<std::int16_t>& codes,
+                                           std::size_t stride) {
   std::vector<const std::int16_t*> rows;
   for (std::size_t i = 0; i < codes.size(); i += stride) rows.push_back(codes.data() + i);
   return rows;
@@ -84,16 +89,22 @@ TEST(Tiles, SumsOfRowsAreTheWholeNumbers) {
             std::vector<std::int16_t> high(rows.size());
             std::vector<std::int16_t> low(rows.size());
             for (std::size_t i = 0; i < rows.size(); ++i) {
-              high[i] = static_cast<std::int16_t>(extreme ? -256 : static_cast<int>(engine() % 513) - 256);
-              low[i] = static_cast<std::int16_t>(extreme ? -512 : static_cast<int>(engine() % 1025) - 512);
-              for (std::size_t j = 0; j < stride; ++j) truth[j] += (std::int64_t{1024} * high[i] + low[i]) * rows[i][j];
+              high[i] = static_cast<std::int16_t>(extreme ? -256
+                                                          : static_cast<int>(engine() % 513) - 256);
+              low[i] = static_cast<std::int16_t>(extreme ? -512
+                                                         : static_cast<int>(engine() % 1025) - 512);
+              for (std::size_t j = 0; j < stride; ++j)
+                truth[j] += (std::int64_t{1024} * high[i] + low[i]) * rows[i][j];
             }
             Prefetcher prefetcher(rows.data(), rows.size(), stride);
-            loops.add(rows.data(), rows.size(), high.data(), low.data(), stride, prefetcher, sums.data());
+            loops.add(rows.data(), rows.size(), high.data(), low.data(), stride, prefetcher,
+                      sums.data());
           }
           loops.empty(sums.data(), stride, found.data());
         }
-        for (std::size_t j = 0; j < stride; ++j) ASSERT_EQ(found[j], static_cast<double>(truth[j])) << loops.name << " " << stride << " " << j;
+        for (std::size_t j = 0; j < stride; ++j)
+          ASSERT_EQ(found[j], static_cast<double>(truth[j]))
+              << loops.name << " " << stride << " " << j;
         for (const std::int32_t sum : sums) ASSERT_EQ(sum, 0);
       }
     }

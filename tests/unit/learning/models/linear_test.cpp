@@ -1,4 +1,5 @@
-// Linear models: gradients, and sums whose clipping bound holds for the very numbers that are added.
+// Linear models: gradients, and sums whose clipping bound holds for the very numbers that are
+// added.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,7 +18,8 @@ struct Made {
   std::vector<std::int64_t> units;
 };
 
-Examples some(std::size_t rows, std::size_t width, std::size_t classes, std::uint64_t seed, std::size_t rows_a_unit = 1, double size = 1) {
+Examples some(std::size_t rows, std::size_t width, std::size_t classes, std::uint64_t seed,
+              std::size_t rows_a_unit = 1, double size = 1) {
   std::mt19937_64 words(seed);
   std::uniform_real_distribution<double> number(-size, size);
   Made made;
@@ -40,7 +42,8 @@ std::vector<double> parameters_of(const Model& model, std::uint64_t seed, double
   return parameters;
 }
 
-std::vector<std::int64_t> sum_of(const Model& model, const Examples& examples, const std::vector<std::uint32_t>& units,
+std::vector<std::int64_t> sum_of(const Model& model, const Examples& examples,
+                                 const std::vector<std::uint32_t>& units,
                                  const std::vector<double>& parameters, const Clipping& clipping) {
   ExactSum sum(model.parameters());
   model.prepare(parameters)->add(examples, units, clipping, sum);
@@ -55,24 +58,30 @@ std::vector<std::uint32_t> all_of(const Examples& examples) {
   return all;
 }
 
-double loss_of(const Model& model, const Examples& examples, const std::vector<double>& parameters) {
+double loss_of(const Model& model, const Examples& examples,
+               const std::vector<double>& parameters) {
   std::vector<double> z(examples.rows() * model.outputs());
   model.prepare(parameters)->outputs(examples, 0, z);
   double sum = 0;
   for (std::size_t i = 0; i < examples.rows(); ++i) {
-    sum += model.loss().value(std::span<const double>(z).subspan(i * model.outputs(), model.outputs()), examples.target(i));
+    sum +=
+        model.loss().value(std::span<const double>(z).subspan(i * model.outputs(), model.outputs()),
+                           examples.target(i));
   }
   return sum;
 }
 
 std::vector<LinearModel> kinds(std::size_t width) {
-  return {{width, {LossKind::logistic}},         {width, {LossKind::squared}},    {width, {LossKind::huber, 0.25}},
-          {width, {LossKind::squared_hinge}},    {width, {LossKind::softmax}, 5}, {width, {LossKind::logistic}, 2, false},
+  return {{width, {LossKind::logistic}},         {width, {LossKind::squared}},
+          {width, {LossKind::huber, 0.25}},      {width, {LossKind::squared_hinge}},
+          {width, {LossKind::softmax}, 5},       {width, {LossKind::logistic}, 2, false},
           {width, {LossKind::squared}, 2, false}};
 }
 
-Examples for_kind(const LinearModel& kind, std::size_t rows, std::uint64_t seed, std::size_t rows_a_unit = 1, double size = 1) {
-  return some(rows, kind.width, kind.loss.is_of_classes() ? kind.classes : 0, seed, rows_a_unit, size);
+Examples for_kind(const LinearModel& kind, std::size_t rows, std::uint64_t seed,
+                  std::size_t rows_a_unit = 1, double size = 1) {
+  return some(rows, kind.width, kind.loss.is_of_classes() ? kind.classes : 0, seed, rows_a_unit,
+              size);
 }
 
 TEST(Linear, AGradientIsTheSlopeOfTheLoss) {
@@ -90,16 +99,21 @@ TEST(Linear, AGradientIsTheSlopeOfTheLoss) {
       parameters[j] = here - 1e-2;
       const double down = loss_of(*model, examples, parameters);
       parameters[j] = here;
-      EXPECT_NEAR(static_cast<double>(sum[j]) * step, (up - down) / 2e-2, 0.02) << model->description() << " " << j;
+      EXPECT_NEAR(static_cast<double>(sum[j]) * step, (up - down) / 2e-2, 0.02)
+          << model->description() << " " << j;
     }
   }
 }
 
-// The sum over the squares of whole numbers, against the square of the norm in the same units, with 128 bits.
-bool within(const std::vector<std::int64_t>& gradient, const Model& model, const Clipping& clipping) {
+// The sum over the squares of whole numbers, against the square of the norm in the same units, with
+// 128 bits.
+bool within(const std::vector<std::int64_t>& gradient, const Model& model,
+            const Clipping& clipping) {
   long double square = 0;
-  for (const std::int64_t g : gradient) square += static_cast<long double>(g) * static_cast<long double>(g);
-  const long double norm = std::ldexp(static_cast<long double>(clipping.norm), -model.exponents(clipping)[0]);
+  for (const std::int64_t g : gradient)
+    square += static_cast<long double>(g) * static_cast<long double>(g);
+  const long double norm =
+      std::ldexp(static_cast<long double>(clipping.norm), -model.exponents(clipping)[0]);
   return square <= norm * norm;
 }
 
@@ -111,13 +125,16 @@ TEST(Linear, NoUnitAddsMoreThanTheNorm) {
     for (const LinearModel& kind : kinds(width)) {
       const auto model = make_model(kind);
       const std::size_t rows_a_unit = round % 3 == 0 ? 1 + words() % 4 : 1;
-      const Examples examples = for_kind(kind, 3 * rows_a_unit, words(), rows_a_unit, round % 5 == 0 ? 1e-3 : 1);
-      Clipping clipping{.norm = std::ldexp(1.0 + static_cast<double>(words() % 1000) / 1000, static_cast<int>(words() % 12) - 9)};
+      const Examples examples =
+          for_kind(kind, 3 * rows_a_unit, words(), rows_a_unit, round % 5 == 0 ? 1e-3 : 1);
+      Clipping clipping{.norm = std::ldexp(1.0 + static_cast<double>(words() % 1000) / 1000,
+                                           static_cast<int>(words() % 12) - 9)};
       if (round % 4 == 1) clipping.kind = ClippingKind::automatic;
       const auto parameters = parameters_of(*model, words(), round % 2 == 0 ? 0.3 : 30);
       for (std::uint32_t unit = 0; unit < examples.units(); ++unit) {
         const auto gradient = sum_of(*model, examples, {unit}, parameters, clipping);
-        EXPECT_TRUE(within(gradient, *model, clipping)) << model->description() << " norm " << clipping.norm;
+        EXPECT_TRUE(within(gradient, *model, clipping))
+            << model->description() << " norm " << clipping.norm;
         Clipping smaller = clipping;
         smaller.norm *= 0.99;
         clipped += within(gradient, *model, smaller) ? 0 : 1;
@@ -148,10 +165,13 @@ TEST(Linear, AUnitAddsTheSameVectorAtAnyPosition) {
   }
 }
 
-// Sums are emptied from 32 bits into doubles, and from doubles into whole numbers, before they are full: the longest row with the steepest slope.
+// Sums are emptied from 32 bits into doubles, and from doubles into whole numbers, before they are
+// full: the longest row with the steepest slope.
 TEST(Linear, ManyRowsAddUpToTheirNumberTimesOne) {
-  const Examples one =
-      examples_of({.values = std::vector<double>{0x1.fff8p-1, -1, 1}, .width = 3, .scales = {3, {-1, 1}}, .targets = std::vector<double>{1}});
+  const Examples one = examples_of({.values = std::vector<double>{0x1.fff8p-1, -1, 1},
+                                    .width = 3,
+                                    .scales = {3, {-1, 1}},
+                                    .targets = std::vector<double>{1}});
   const auto model = make_model(LinearModel{3, {LossKind::logistic}});
   const std::vector<double> parameters{-5, 4, -4, 0};
   const Clipping wide{.norm = 16};
@@ -160,7 +180,8 @@ TEST(Linear, ManyRowsAddUpToTheirNumberTimesOne) {
   ASSERT_EQ(alone[0] % 2, -1);  // so that doubles beyond 2^53 would round
   for (const std::size_t count : {300, 5000, 3 * (1 << 20) + 77}) {
     const auto all = sum_of(*model, one, std::vector<std::uint32_t>(count), parameters, wide);
-    for (std::size_t j = 0; j < alone.size(); ++j) ASSERT_EQ(all[j], alone[j] * static_cast<std::int64_t>(count)) << count;
+    for (std::size_t j = 0; j < alone.size(); ++j)
+      ASSERT_EQ(all[j], alone[j] * static_cast<std::int64_t>(count)) << count;
   }
 }
 
@@ -177,7 +198,8 @@ TEST(Linear, NormsAreFromAbove) {
       for (const std::uint32_t unit : units) {
         const auto gradient = sum_of(*model, examples, {unit}, parameters, wide);
         double square = 0;
-        for (const std::int64_t g : gradient) square += static_cast<double>(g) * static_cast<double>(g);
+        for (const std::int64_t g : gradient)
+          square += static_cast<double>(g) * static_cast<double>(g);
         const double norm = std::ldexp(std::sqrt(square), model->exponents(wide)[0]);
         EXPECT_LE(norm, norms[unit] * (1 + 1e-4));
         EXPECT_GE(norm, norms[unit] * (1 - 1e-2) - 1e-3) << model->description();

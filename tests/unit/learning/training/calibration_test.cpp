@@ -1,4 +1,5 @@
-// Calibrations side by side: the closed form suffices where it applies and is refused elsewhere; the excess risk stays below its bound.
+// Calibrations side by side: the closed form suffices where it applies and is refused elsewhere;
+// the excess risk stays below its bound.
 #include "learning/api/calibration.hpp"
 
 #include <gtest/gtest.h>
@@ -12,7 +13,10 @@ namespace sotto {
 namespace {
 
 Training fixed(std::int64_t batch, std::int64_t population, std::int64_t steps) {
-  return {.sampling = FixedSizeSampling{batch, population}, .steps = steps, .batch = static_cast<double>(batch), .relation = Relation::replace_one};
+  return {.sampling = FixedSizeSampling{batch, population},
+          .steps = steps,
+          .batch = static_cast<double>(batch),
+          .relation = Relation::replace_one};
 }
 
 TEST(NoiseCalibration, TheClosedFormIsTheTextbooksWithTheCorrectedLogarithm) {
@@ -20,13 +24,16 @@ TEST(NoiseCalibration, TheClosedFormIsTheTextbooksWithTheCorrectedLogarithm) {
   const double n = 1000;
   const double m = 50;
   const double steps = 2000;
-  const double mean = 16 * std::sqrt(steps * std::log(2e5) * std::log(2.5 * m * steps / (1e-5 * n))) / n;
-  EXPECT_NEAR(closed_form_noise(fixed(50, 1000, 2000), Epsilon(1), Delta(1e-5)) / m / mean, 1, 1e-12);
+  const double mean =
+      16 * std::sqrt(steps * std::log(2e5) * std::log(2.5 * m * steps / (1e-5 * n))) / n;
+  EXPECT_NEAR(closed_form_noise(fixed(50, 1000, 2000), Epsilon(1), Delta(1e-5)) / m / mean, 1,
+              1e-12);
 }
 
 TEST(NoiseCalibration, EachSufficesAndTheTightOneNeedsLeast) {
-  for (const Training& training : {fixed(50, 1000, 2000), Training{.sampling = PoissonSampling{0.05}, .steps = 2000},
-                                   Training{.steps = 100, .relation = Relation::replace_one}, Training{.steps = 50}}) {
+  for (const Training& training :
+       {fixed(50, 1000, 2000), Training{.sampling = PoissonSampling{0.05}, .steps = 2000},
+        Training{.steps = 100, .relation = Relation::replace_one}, Training{.steps = 50}}) {
     const auto all = noise_by_method(training, Epsilon(1), Delta(1e-5));
     ASSERT_EQ(all.size(), 3U);
     for (const NoiseCalibration& one : all) {
@@ -42,14 +49,17 @@ TEST(NoiseCalibration, EachSufficesAndTheTightOneNeedsLeast) {
 
 TEST(NoiseCalibration, TheClosedFormIsRefusedOutsideItsConditions) {
   // the textbook's own example: one record a step, where the step's ε' is far above 1
-  EXPECT_THROW((void)closed_form_noise(fixed(1, 10000, 100), Epsilon(1), Delta(1e-5)), OutsideConditions);
+  EXPECT_THROW((void)closed_form_noise(fixed(1, 10000, 100), Epsilon(1), Delta(1e-5)),
+               OutsideConditions);
   const auto all = noise_by_method(fixed(1, 10000, 100), Epsilon(1), Delta(1e-5));
   EXPECT_FALSE(all[2].noise);
   EXPECT_NE(all[2].refusal.find("epsilon' <= 1"), std::string::npos);
   EXPECT_TRUE(all[0].noise);
   // simple composition: e^ε'' too large
-  EXPECT_THROW((void)closed_form_noise(Training{.steps = 3}, Epsilon(50), Delta(1e-5)), OutsideConditions);
-  EXPECT_THROW((void)closed_form_noise(Training{.steps = 3}, Epsilon(0.1), Delta(0)), OutsideConditions);
+  EXPECT_THROW((void)closed_form_noise(Training{.steps = 3}, Epsilon(50), Delta(1e-5)),
+               OutsideConditions);
+  EXPECT_THROW((void)closed_form_noise(Training{.steps = 3}, Epsilon(0.1), Delta(0)),
+               OutsideConditions);
   Training adaptive{.steps = 50};
   adaptive.clipping.adaptive = AdaptiveClipping{};
   EXPECT_THROW((void)closed_form_noise(adaptive, Epsilon(1), Delta(1e-5)), OutsideConditions);
@@ -67,16 +77,26 @@ TEST(NoiseCalibration, SimpleCompositionIsRefusedWhereItDoesNotHold) {
 }
 
 TEST(ExcessRiskBound, IsTwoRGAtTheBestStepSize) {
-  const Training training =
-      textbook_training({.population = 100, .batch = 10, .diameter = 2, .lipschitz = 1, .parameters = 3, .steps = 1000}, Epsilon(1), Delta(1e-4));
+  const Training training = textbook_training({.population = 100,
+                                               .batch = 10,
+                                               .diameter = 2,
+                                               .lipschitz = 1,
+                                               .parameters = 3,
+                                               .steps = 1000},
+                                              Epsilon(1), Delta(1e-4));
   const double deviation = training.noise / 10;
   const double g = std::sqrt(1 + 3 * deviation * deviation);
-  EXPECT_NEAR(excess_risk_bound(training, 1, 3, 100), 2 * 2 * g * (2 + std::log(1000)) / std::sqrt(1000), 1e-9);
-  EXPECT_EQ(textbook_training({.population = 20, .batch = 10, .parameters = 3}, Epsilon(1), Delta(1e-4)).steps, 400);
+  EXPECT_NEAR(excess_risk_bound(training, 1, 3, 100),
+              2 * 2 * g * (2 + std::log(1000)) / std::sqrt(1000), 1e-9);
+  EXPECT_EQ(
+      textbook_training({.population = 20, .batch = 10, .parameters = 3}, Epsilon(1), Delta(1e-4))
+          .steps,
+      400);
 }
 
 TEST(ExcessRiskBound, HoldsForALossWhoseMinimumIsKnown) {
-  // Huber loss of one feature and an intercept in a ball: the minimum is at a line that all rows lie on
+  // Huber loss of one feature and an intercept in a ball: the minimum is at a line that all rows
+  // lie on
   Examples::Builder builder(1);
   for (int i = 0; i < 400; ++i) {
     const int x = (i * 79) % 401 - 200;
@@ -86,7 +106,12 @@ TEST(ExcessRiskBound, HoldsForALossWhoseMinimumIsKnown) {
   const LossFunction huber{.kind = LossKind::huber, .bend = 1};
   const std::shared_ptr<const Model> model = make_model(LinearModel{.width = 1, .loss = huber});
   const double lipschitz = std::sqrt(2);
-  const Training training = textbook_training({.population = 400, .batch = 20, .diameter = 2, .lipschitz = lipschitz, .parameters = 2, .steps = 4000},
+  const Training training = textbook_training({.population = 400,
+                                               .batch = 20,
+                                               .diameter = 2,
+                                               .lipschitz = lipschitz,
+                                               .parameters = 2,
+                                               .steps = 4000},
                                               Epsilon(1), Delta(1e-5));
   double mean = 0;
   const int runs = 10;
@@ -94,7 +119,8 @@ TEST(ExcessRiskBound, HoldsForALossWhoseMinimumIsKnown) {
     const Iterate found = train(model, examples, training, {.threads = 1});
     std::vector<double> outputs(examples.rows());
     model->prepare(found.parameters)->outputs(examples, 0, outputs);
-    for (std::size_t i = 0; i < outputs.size(); ++i) mean += huber.value(std::span(&outputs[i], 1), examples.target(i)) / 400 / runs;
+    for (std::size_t i = 0; i < outputs.size(); ++i)
+      mean += huber.value(std::span(&outputs[i], 1), examples.target(i)) / 400 / runs;
   }
   const double bound = excess_risk_bound(training, lipschitz, 2, 400);
   EXPECT_LT(mean, bound);
@@ -102,8 +128,13 @@ TEST(ExcessRiskBound, HoldsForALossWhoseMinimumIsKnown) {
 }
 
 TEST(ExcessRiskBound, IsRefusedOutsideItsTheorem) {
-  const Training good =
-      textbook_training({.population = 100, .batch = 10, .diameter = 2, .lipschitz = 1, .parameters = 3, .steps = 1000}, Epsilon(1), Delta(1e-4));
+  const Training good = textbook_training({.population = 100,
+                                           .batch = 10,
+                                           .diameter = 2,
+                                           .lipschitz = 1,
+                                           .parameters = 3,
+                                           .steps = 1000},
+                                          Epsilon(1), Delta(1e-4));
   const auto refused = [&](auto change) {
     Training training = good;
     change(training);

@@ -1,4 +1,5 @@
-// Individual accounting: no unit spends more than its budget, and trainings go on where a uniform account ends.
+// Individual accounting: no unit spends more than its budget, and trainings go on where a uniform
+// account ends.
 #include "learning/api/individual.hpp"
 
 #include <gtest/gtest.h>
@@ -31,7 +32,9 @@ class Watched final : public Model {
   std::vector<Layer> layers() const override { return model_->layers(); }
   std::vector<double> start(std::uint64_t seed) const override { return model_->start(seed); }
   std::string description() const override { return model_->description(); }
-  std::vector<int> exponents(const Clipping& clipping) const override { return model_->exponents(clipping); }
+  std::vector<int> exponents(const Clipping& clipping) const override {
+    return model_->exponents(clipping);
+  }
   std::unique_ptr<Prepared> prepare(std::span<const double> parameters) const override {
     return std::make_unique<Inside>(*this, model_->prepare(parameters));
   }
@@ -39,8 +42,10 @@ class Watched final : public Model {
  private:
   class Inside final : public Prepared {
    public:
-    Inside(const Watched& watched, std::unique_ptr<Prepared> prepared) : watched_(watched), prepared_(std::move(prepared)) {}
-    void add(const Examples& examples, std::span<const std::uint32_t> units, const Clipping& clipping, ExactSum& sum) const override {
+    Inside(const Watched& watched, std::unique_ptr<Prepared> prepared)
+        : watched_(watched), prepared_(std::move(prepared)) {}
+    void add(const Examples& examples, std::span<const std::uint32_t> units,
+             const Clipping& clipping, ExactSum& sum) const override {
       prepared_->add(examples, units, clipping, sum);
       if (!examples.one_row_a_unit() && units.size() == 1) return;  // asked for its length
       const std::scoped_lock lock(watched_.book_.mutex);
@@ -48,15 +53,18 @@ class Watched final : public Model {
         ExactSum own(watched_.parameters());
         prepared_->add(examples, std::span(&unit, 1), clipping, own);
         for (const std::int64_t x : own.totals()) {
-          watched_.book_.squares[unit] += std::pow(std::ldexp(static_cast<double>(x), watched_.exponents(clipping)[0]), 2);
+          watched_.book_.squares[unit] +=
+              std::pow(std::ldexp(static_cast<double>(x), watched_.exponents(clipping)[0]), 2);
         }
         ++watched_.book_.steps[unit];
       }
     }
-    void norms(const Examples& examples, std::span<const std::uint32_t> units, std::span<double> norms) const override {
+    void norms(const Examples& examples, std::span<const std::uint32_t> units,
+               std::span<double> norms) const override {
       prepared_->norms(examples, units, norms);
     }
-    void outputs(const Examples& examples, std::size_t first, std::span<double> outputs) const override {
+    void outputs(const Examples& examples, std::size_t first,
+                 std::span<double> outputs) const override {
       prepared_->outputs(examples, first, outputs);
     }
 
@@ -101,7 +109,8 @@ TEST(IndividualTraining, NoUnitSpendsMoreThanItsBudgetAndSomeAreLeftOut) {
     const Examples examples = made_up(200, rows);
     const IndividualTraining individual = training_of(200);
     Book book;
-    const auto model = std::make_shared<Watched>(make_model(LinearModel{.width = 3, .loss = {}}), book);
+    const auto model =
+        std::make_shared<Watched>(make_model(LinearModel{.width = 3, .loss = {}}), book);
     (void)train_individually(model, examples, individual, 2);
     int left_out = 0;
     int always = 0;
@@ -126,20 +135,29 @@ TEST(IndividualTraining, TheNoiseIsTheOneThatUnitsPayBy) {
   Examples::Builder builder(width);
   builder.add(1)[0] = feature_one;
   const Examples examples = std::move(builder).build();
-  IndividualTraining individual{.training = {.sampling = FullBatch{}, .steps = 1, .clipping = {.norm = 0.25}, .noise = 20, .batch = 10}, .mu = 0.5};
+  IndividualTraining individual{.training = {.sampling = FullBatch{},
+                                             .steps = 1,
+                                             .clipping = {.norm = 0.25},
+                                             .noise = 20,
+                                             .batch = 10},
+                                .mu = 0.5};
   individual.training.optimiser.size = 1;
-  const Iterate end = train_individually(make_model(LinearModel{.width = width, .loss = {}}), examples, individual, 1);
+  const Iterate end = train_individually(make_model(LinearModel{.width = width, .loss = {}}),
+                                         examples, individual, 1);
   double squares = 0;
   for (const double p : end.parameters) squares += p * p;
-  EXPECT_NEAR(std::sqrt(squares / (width + 1)) / (20 * 0.25 / 10), 1, 5.5 / std::sqrt(2.0 * (width + 1)));
+  EXPECT_NEAR(std::sqrt(squares / (width + 1)) / (20 * 0.25 / 10), 1,
+              5.5 / std::sqrt(2.0 * (width + 1)));
 }
 
-double loss_of(const Model& model, const Examples& examples, const std::vector<double>& parameters) {
+double loss_of(const Model& model, const Examples& examples,
+               const std::vector<double>& parameters) {
   const auto prepared = model.prepare(parameters);
   std::vector<double> outputs(examples.rows());
   prepared->outputs(examples, 0, outputs);
   double sum = 0;
-  for (std::size_t i = 0; i < outputs.size(); ++i) sum += model.loss().value(std::span(&outputs[i], 1), examples.target(i));
+  for (std::size_t i = 0; i < outputs.size(); ++i)
+    sum += model.loss().value(std::span(&outputs[i], 1), examples.target(i));
   return sum / static_cast<double>(examples.rows());
 }
 
@@ -152,7 +170,8 @@ TEST(IndividualTraining, MoreStepsAtTheSameBudgetLearnMore) {
   Training uniform = individual.training;
   uniform.steps = uniform_steps(individual);
   const double by_uniform = loss_of(*model, examples, train(model, examples, uniform).parameters);
-  const double by_individual = loss_of(*model, examples, train_individually(model, examples, individual).parameters);
+  const double by_individual =
+      loss_of(*model, examples, train_individually(model, examples, individual).parameters);
   EXPECT_LT(by_individual, by_uniform - 0.01);
 }
 
@@ -162,9 +181,11 @@ TEST(IndividualTraining, CostsItsBudgetHoweverManySteps) {
   // the uniform account admits as many steps as cost the same
   Training uniform = individual.training;
   uniform.steps = uniform_steps(individual);
-  EXPECT_LE(epsilon(plan_of(uniform), Delta(1e-5)).value.upper, epsilon(plan_of(individual), Delta(1e-5)).value.upper);
+  EXPECT_LE(epsilon(plan_of(uniform), Delta(1e-5)).value.upper,
+            epsilon(plan_of(individual), Delta(1e-5)).value.upper);
   uniform.steps += 2;
-  EXPECT_GT(epsilon(plan_of(uniform), Delta(1e-5)).value.lower, epsilon(plan_of(individual), Delta(1e-5)).value.upper);
+  EXPECT_GT(epsilon(plan_of(uniform), Delta(1e-5)).value.lower,
+            epsilon(plan_of(individual), Delta(1e-5)).value.upper);
 }
 
 TEST(IndividualTraining, WhatIsNotProvedIsRefused) {

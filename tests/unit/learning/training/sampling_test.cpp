@@ -15,21 +15,26 @@ namespace {
 std::vector<std::uint32_t> batch_of(const Sampler& sampler, std::uint64_t step, Stream& stream) {
   std::vector<std::uint32_t> batch;
   const auto started = sampler.start(step, stream);
-  for (std::size_t block = 0; block < sampler.blocks(); ++block) sampler.draw(step, block, started, stream, batch);
+  for (std::size_t block = 0; block < sampler.blocks(); ++block)
+    sampler.draw(step, block, started, stream, batch);
   return batch;
 }
 
 TEST(Sampling, EachKindHasItsEvent) {
-  EXPECT_EQ(print(sampled(PoissonSampling{0.01}, gaussian(1), Relation::add_remove)), "poisson(0.01, gaussian(1))");
+  EXPECT_EQ(print(sampled(PoissonSampling{0.01}, gaussian(1), Relation::add_remove)),
+            "poisson(0.01, gaussian(1))");
   EXPECT_EQ(print(sampled(FixedSizeSampling{10, 1000}, gaussian(1, 2), Relation::replace_one)),
             "without_replacement(10, 1000, gaussian(1, sensitivity=2))");
   EXPECT_EQ(print(sampled(FullBatch{}, gaussian(1), Relation::zero_out)), "gaussian(1)");
 }
 
 TEST(Sampling, WhatNoTheoremCoversIsRefused) {
-  EXPECT_THROW((void)sampled(PoissonSampling{0.01}, gaussian(1), Relation::replace_one), OutsideConditions);
-  EXPECT_THROW((void)sampled(PoissonSampling{0.01}, gaussian(1), Relation::zero_out), OutsideConditions);
-  EXPECT_THROW((void)sampled(FixedSizeSampling{10, 1000}, gaussian(1), Relation::add_remove), OutsideConditions);
+  EXPECT_THROW((void)sampled(PoissonSampling{0.01}, gaussian(1), Relation::replace_one),
+               OutsideConditions);
+  EXPECT_THROW((void)sampled(PoissonSampling{0.01}, gaussian(1), Relation::zero_out),
+               OutsideConditions);
+  EXPECT_THROW((void)sampled(FixedSizeSampling{10, 1000}, gaussian(1), Relation::add_remove),
+               OutsideConditions);
   EXPECT_THROW((void)Sampler(FixedSizeSampling{10, 1000}, 999), InvalidValue);
 }
 
@@ -51,7 +56,8 @@ TEST(Sampling, ABlockIsDeterministicAndDiffersFromStepToStep) {
   EXPECT_NE(first, batch_of(sampler, 7, other));
 }
 
-// 4000 draws of 1000 units at rate 0.1: each unit 400 times, sd 19; 5.5 sd over 1000 units: false alarm 4e-5.
+// 4000 draws of 1000 units at rate 0.1: each unit 400 times, sd 19; 5.5 sd over 1000 units: false
+// alarm 4e-5.
 TEST(Sampling, EachUnitIsDrawnAtTheRate) {
   const Sampler sampler(PoissonSampling{0.1}, 1000);
   Stream stream{Secret()};

@@ -1,4 +1,5 @@
-// Ranks that train together, here threads of one process: the same bits for any number of them, and of threads.
+// Ranks that train together, here threads of one process: the same bits for any number of them, and
+// of threads.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -70,7 +71,8 @@ Examples made_up(std::size_t width, bool several) {
     for (unsigned row = 0; row < (several ? 1 + engine() % 3 : 1); ++row) {
       const auto target = static_cast<std::int16_t>(engine() % 2);
       for (std::int16_t& code : builder.add(target))
-        code = static_cast<std::int16_t>(static_cast<int>(engine() % 16385) - (target == 1 ? 6000 : 10000));
+        code = static_cast<std::int16_t>(static_cast<int>(engine() % 16385) -
+                                         (target == 1 ? 6000 : 10000));
     }
   }
   return std::move(builder).build();
@@ -82,10 +84,11 @@ struct Ended {
 };
 
 // How each rank differs from the others, if it does.
-using Change = std::function<void(int rank, Examples& part, Training& training, Resources& resources)>;
+using Change =
+    std::function<void(int rank, Examples& part, Training& training, Resources& resources)>;
 
-Ended train_together(const std::shared_ptr<const Model>& model, const Examples& examples, const Training& training, int ranks, int threads,
-                     const Change& change = {}) {
+Ended train_together(const std::shared_ptr<const Model>& model, const Examples& examples,
+                     const Training& training, int ranks, int threads, const Change& change = {}) {
   Meeting meeting(ranks);
   Ended ended{std::vector<Iterate>(static_cast<std::size_t>(ranks))};
   std::atomic<int> refusals{0};
@@ -96,7 +99,8 @@ Ended train_together(const std::shared_ptr<const Model>& model, const Examples& 
       const Shard shard = shard_of(examples.units(), r, ranks);
       Examples part = examples.part(shard.first, shard.end);
       Training own = training;
-      Resources resources{.threads = threads, .together = &rank, .first_block = shard.first_block()};
+      Resources resources{
+          .threads = threads, .together = &rank, .first_block = shard.first_block()};
       if (change) change(r, part, own, resources);
       try {
         ended.iterates[static_cast<std::size_t>(r)] = train(model, part, own, resources);
@@ -111,7 +115,10 @@ Ended train_together(const std::shared_ptr<const Model>& model, const Examples& 
 }
 
 std::vector<Training> trainings() {
-  const Training any{.steps = 6, .noise = 0, .batch = 500, .optimiser = {.kind = OptimiserKind::adam, .size = 0.1}};
+  const Training any{.steps = 6,
+                     .noise = 0,
+                     .batch = 500,
+                     .optimiser = {.kind = OptimiserKind::adam, .size = 0.1}};
   Training poisson = any;
   poisson.sampling = PoissonSampling{0.025};
   Training fixed = any;
@@ -122,12 +129,16 @@ std::vector<Training> trainings() {
   return {poisson, fixed, full};
 }
 
-void expect_the_same_bits(const std::shared_ptr<const Model>& model, const Examples& examples, const Training& training) {
+void expect_the_same_bits(const std::shared_ptr<const Model>& model, const Examples& examples,
+                          const Training& training) {
   const Iterate one = train_together(model, examples, training, 1, 1).iterates[0];
   EXPECT_NE(one.parameters, model->start(training.seed));
-  for (const int threads : {2, 4}) EXPECT_EQ(train_together(model, examples, training, 1, threads).iterates[0], one) << threads << " threads";
+  for (const int threads : {2, 4})
+    EXPECT_EQ(train_together(model, examples, training, 1, threads).iterates[0], one)
+        << threads << " threads";
   for (const int ranks : {2, 4, 8}) {  // of the last, some have nothing
-    for (const Iterate& iterate : train_together(model, examples, training, ranks, 1 + ranks % 3).iterates)
+    for (const Iterate& iterate :
+         train_together(model, examples, training, ranks, 1 + ranks % 3).iterates)
       EXPECT_EQ(iterate, one) << ranks << " ranks";
   }
 }
@@ -143,22 +154,29 @@ TEST(Together, LinearModelsAreTheSameBitsForAnyNumberOfThreadsAndRanks) {
 
 TEST(Together, UnitsOfSeveralRowsAreTheSameBits) {
   const Examples examples = made_up(7, true);
-  for (const Training& training : trainings()) expect_the_same_bits(make_model(LinearModel{7, {LossKind::logistic}}), examples, training);
+  for (const Training& training : trainings())
+    expect_the_same_bits(make_model(LinearModel{7, {LossKind::logistic}}), examples, training);
 }
 
 TEST(Together, NetworksAreTheSameBits) {
-  const std::shared_ptr<const Model> model = make_model(multilayer_perceptron(20, {8}, Tanh{}, {.kind = LossKind::softmax}, 2));
+  const std::shared_ptr<const Model> model =
+      make_model(multilayer_perceptron(20, {8}, Tanh{}, {.kind = LossKind::softmax}, 2));
   expect_the_same_bits(model, made_up(20, false), trainings()[0]);
 }
 
 TEST(Together, AllRanksTakeTheStepWithOneNoise) {
   const std::shared_ptr<const Model> model = make_model(LinearModel{2000, {LossKind::logistic}});
   const Examples examples = made_up(2000, false).part(0, 5000);
-  const Training training{.sampling = PoissonSampling{1e-9}, .steps = 1, .clipping = {.norm = 0.25}, .noise = 8, .batch = 10};
+  const Training training{.sampling = PoissonSampling{1e-9},
+                          .steps = 1,
+                          .clipping = {.norm = 0.25},
+                          .noise = 8,
+                          .batch = 10};
   const Ended ended = train_together(model, examples, training, 4, 1);
   double square = 0;
   for (const double p : ended.iterates[0].parameters) square += p * p;
-  EXPECT_NEAR(std::sqrt(square / 2001), 8 * 0.25 / 10, 0.2 * 5 / std::sqrt(2 * 2001));  // that of one, not of four
+  EXPECT_NEAR(std::sqrt(square / 2001), 8 * 0.25 / 10,
+              0.2 * 5 / std::sqrt(2 * 2001));  // that of one, not of four
   for (const Iterate& iterate : ended.iterates) EXPECT_EQ(iterate, ended.iterates[0]);
 }
 
@@ -167,10 +185,17 @@ TEST(Together, ShardsThatDoNotFitAreRefusedByAllRanks) {
   const std::shared_ptr<const Model> model = make_model(LinearModel{3, {LossKind::logistic}});
   const Examples examples = made_up(3, false);
   const Training training = trainings()[0];
-  const auto refusals = [&](const Change& change) { return train_together(model, examples, training, 2, 1, change).refusals; };
+  const auto refusals = [&](const Change& change) {
+    return train_together(model, examples, training, 2, 1, change).refusals;
+  };
   EXPECT_EQ(refusals({}), 0);
-  EXPECT_EQ(refusals([](int, Examples&, Training&, Resources& resources) { resources.first_block = 0; }), 2);
-  EXPECT_EQ(refusals([](int rank, Examples&, Training&, Resources& resources) { resources.first_block += rank == 1 ? 1 : 0; }), 2);
+  EXPECT_EQ(
+      refusals([](int, Examples&, Training&, Resources& resources) { resources.first_block = 0; }),
+      2);
+  EXPECT_EQ(refusals([](int rank, Examples&, Training&, Resources& resources) {
+              resources.first_block += rank == 1 ? 1 : 0;
+            }),
+            2);
   EXPECT_EQ(refusals([](int rank, Examples& part, Training&, Resources&) {
               if (rank == 0) part = part.part(0, part.units() - 1);
             }),

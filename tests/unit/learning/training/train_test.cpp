@@ -21,17 +21,20 @@ Examples clouds(std::size_t rows, std::size_t width, std::uint64_t seed) {
   std::vector<double> targets;
   for (std::size_t i = 0; i < rows; ++i) {
     const double y = words() % 2 == 0 ? 0 : 1;
-    for (std::size_t j = 0; j < width; ++j) values.push_back((y - 0.5) * (j % 2 == 0 ? 0.4 : -0.4) + noise(words));
+    for (std::size_t j = 0; j < width; ++j)
+      values.push_back((y - 0.5) * (j % 2 == 0 ? 0.4 : -0.4) + noise(words));
     targets.push_back(y);
   }
   return examples_of({values, width, std::vector<Scaled>(width, {-1, 1}), targets});
 }
 
-double accuracy(const Model& model, const Examples& examples, const std::vector<double>& parameters) {
+double accuracy(const Model& model, const Examples& examples,
+                const std::vector<double>& parameters) {
   std::vector<double> z(examples.rows());
   model.prepare(parameters)->outputs(examples, 0, z);
   double right = 0;
-  for (std::size_t i = 0; i < z.size(); ++i) right += (z[i] > 0) == (examples.target(i) == 1) ? 1 : 0;
+  for (std::size_t i = 0; i < z.size(); ++i)
+    right += (z[i] > 0) == (examples.target(i) == 1) ? 1 : 0;
   return right / static_cast<double>(z.size());
 }
 
@@ -40,9 +43,14 @@ TEST(Training, SaysWhatItCosts) {
   EXPECT_EQ(print(plan_of(training)), "10000 * poisson(0.01, gaussian(1))");
   EXPECT_EQ(print(plan_to_calibrate(training)), "10000 * poisson(0.01, gaussian(?))");
   training.clipping.adaptive = AdaptiveClipping{.noise = 20};
-  EXPECT_EQ(print(plan_of(training)), "10000 * poisson(0.01, gaussian(1) + gaussian(20, sensitivity=0.5))");
-  training = {.sampling = FixedSizeSampling{100, 10000}, .steps = 50, .noise = 3, .relation = Relation::replace_one};
-  EXPECT_EQ(print(plan_of(training)), "50 * without_replacement(100, 10000, gaussian(3, sensitivity=2))");
+  EXPECT_EQ(print(plan_of(training)),
+            "10000 * poisson(0.01, gaussian(1) + gaussian(20, sensitivity=0.5))");
+  training = {.sampling = FixedSizeSampling{100, 10000},
+              .steps = 50,
+              .noise = 3,
+              .relation = Relation::replace_one};
+  EXPECT_EQ(print(plan_of(training)),
+            "50 * without_replacement(100, 10000, gaussian(3, sensitivity=2))");
   training = {.sampling = FullBatch{}, .steps = 1, .noise = 3, .relation = Relation::zero_out};
   EXPECT_EQ(print(plan_of(training)), "gaussian(3)");
   training.noise = 0;
@@ -54,46 +62,64 @@ TEST(Training, SaysWhatItCosts) {
 TEST(Training, LearnsUnderNoise) {
   const Examples examples = clouds(20000, 10, 1);
   const std::shared_ptr<const Model> model = make_model(LinearModel{10, {LossKind::logistic}});
-  const Training training{.sampling = PoissonSampling{0.05}, .steps = 200, .noise = 2, .batch = 1000, .optimiser = {.size = 2}};
+  const Training training{.sampling = PoissonSampling{0.05},
+                          .steps = 200,
+                          .noise = 2,
+                          .batch = 1000,
+                          .optimiser = {.size = 2}};
   EXPECT_LT(epsilon(plan_of(training), Delta(1e-5)).value.upper, 2.5);
   const Iterate end = train(model, examples, training);
   EXPECT_GT(accuracy(*model, examples, end.parameters), 0.95);
 }
 
-// The batch and the noise of one run of one process; RC_PARAMS fixes the system's bytes, so that each run draws the same.
+// The batch and the noise of one run of one process; RC_PARAMS fixes the system's bytes, so that
+// each run draws the same.
 TEST(Training, SumsAreTheSameForAnyNumberOfThreads) {
   const Examples examples = clouds(30000, 20, 2);
   const std::shared_ptr<const Model> model = make_model(LinearModel{20, {LossKind::logistic}});
-  for (const Sampling sampling : {Sampling(FullBatch{}), Sampling(FixedSizeSampling{30000, 30000})}) {
-    const Training training{
-        .sampling = sampling, .steps = 20, .noise = 0, .batch = 30000, .optimiser = {.size = 2}, .relation = Relation::replace_one};
+  for (const Sampling sampling :
+       {Sampling(FullBatch{}), Sampling(FixedSizeSampling{30000, 30000})}) {
+    const Training training{.sampling = sampling,
+                            .steps = 20,
+                            .noise = 0,
+                            .batch = 30000,
+                            .optimiser = {.size = 2},
+                            .relation = Relation::replace_one};
     const Iterate one = train(model, examples, training, {.threads = 1});
     EXPECT_EQ(one, train(model, examples, training, {.threads = 2}));
     EXPECT_EQ(one, train(model, examples, training, {.threads = 4}));
   }
 }
 
-// 200,001 coordinates: the deviation is seen to 0.16 %; 5.5 of that over both tests: false alarm 8e-8.
+// 200,001 coordinates: the deviation is seen to 0.16 %; 5.5 of that over both tests: false alarm
+// 8e-8.
 TEST(Training, NoiseIsAddedOnceWithItsDeviation) {
   // no data but one row, which is as good as never sampled: what a step moves is noise
   const Examples examples = clouds(1, 200'000, 3);
   const std::shared_ptr<const Model> model = make_model(LinearModel{200'000, {LossKind::logistic}});
-  const Training training{
-      .sampling = PoissonSampling{1e-9}, .steps = 1, .clipping = {.norm = 0.25}, .noise = 8, .batch = 10, .optimiser = {.size = 1}};
+  const Training training{.sampling = PoissonSampling{1e-9},
+                          .steps = 1,
+                          .clipping = {.norm = 0.25},
+                          .noise = 8,
+                          .batch = 10,
+                          .optimiser = {.size = 1}};
   const Iterate end = train(model, examples, training);
   double square = 0;
   for (const double p : end.parameters) square += p * p;
   EXPECT_NEAR(std::sqrt(square / 200'001) / (8 * 0.25 / 10), 1, 5.5 / std::sqrt(2 * 200'001));
 }
 
-// The norm moves by -rate (share - quantile) in logarithms, and the share is one half and noise where nobody is sampled. 20,000 steps: to 0.5 %.
+// The norm moves by -rate (share - quantile) in logarithms, and the share is one half and noise
+// where nobody is sampled. 20,000 steps: to 0.5 %.
 TEST(Training, TheNoiseOfAnAdaptiveNormHasItsDeviation) {
   const Examples examples = clouds(1, 1, 9);
-  const Training training{.sampling = PoissonSampling{1e-9},
-                          .steps = 20'000,
-                          .clipping = {.norm = 1, .adaptive = AdaptiveClipping{.quantile = 0.5, .rate = 0.01, .noise = 1000}},
-                          .noise = 1,
-                          .batch = 10'000};
+  const Training training{
+      .sampling = PoissonSampling{1e-9},
+      .steps = 20'000,
+      .clipping = {.norm = 1,
+                   .adaptive = AdaptiveClipping{.quantile = 0.5, .rate = 0.01, .noise = 1000}},
+      .noise = 1,
+      .batch = 10'000};
   double last = 1;
   double square = 0;
   (void)train(make_model(LinearModel{1, {}}), examples, training, {}, [&](const Iterate& iterate) {
@@ -118,7 +144,10 @@ TEST(Training, GoesOnFromACheckpointWithNewNoise) {
   const Examples examples = clouds(1000, 3, 5);
   const std::shared_ptr<const Model> model = make_model(LinearModel{3, {}});
   const Training training{
-      .steps = 4, .noise = 1, .batch = 1000, .optimiser = {.kind = OptimiserKind::adam, .size = 0.1, .averaging = Averaging::uniform}};
+      .steps = 4,
+      .noise = 1,
+      .batch = 1000,
+      .optimiser = {.kind = OptimiserKind::adam, .size = 0.1, .averaging = Averaging::uniform}};
   Trainer first(model, examples, training);
   first.step();
   first.step();
@@ -161,7 +190,8 @@ TEST(Training, StartsAtGivenParameters) {
 TEST(Training, ACheckpointOfAnotherTrainingIsRefused) {
   const Examples examples = clouds(100, 3, 5);
   const std::shared_ptr<const Model> model = make_model(LinearModel{3, {}});
-  const Training training{.steps = 4, .noise = 1, .batch = 100, .optimiser = {.kind = OptimiserKind::adam}};
+  const Training training{
+      .steps = 4, .noise = 1, .batch = 100, .optimiser = {.kind = OptimiserKind::adam}};
   Trainer trainer(model, examples, training);
   trainer.step();
   const Iterate good = trainer.iterate();
@@ -175,7 +205,9 @@ TEST(Training, ACheckpointOfAnotherTrainingIsRefused) {
   refused([](Iterate& i) { i.first.pop_back(); });
   refused([](Iterate& i) { i.second[1] = HUGE_VAL; });
   refused([](Iterate& i) { i.mean = {1}; });
-  refused([](Iterate& i) { i.norm = 2; });  // gradients would be clipped to another norm than was planned
+  refused([](Iterate& i) {
+    i.norm = 2;
+  });  // gradients would be clipped to another norm than was planned
   refused([](Iterate& i) { i.step = 5; });
   EXPECT_NO_THROW(Trainer(model, examples, training).resume(good));
 }
@@ -183,12 +215,13 @@ TEST(Training, ACheckpointOfAnotherTrainingIsRefused) {
 TEST(Training, AnAdaptiveNormFindsItsQuantile) {
   const Examples examples = clouds(20000, 10, 6);
   const std::shared_ptr<const Model> model = make_model(LinearModel{10, {LossKind::logistic}});
-  const Training training{.sampling = PoissonSampling{0.1},
-                          .steps = 150,
-                          .clipping = {.norm = 16, .adaptive = AdaptiveClipping{.quantile = 0.5, .noise = 20}},
-                          .noise = 2,
-                          .batch = 2000,
-                          .optimiser = {.size = 0.2}};
+  const Training training{
+      .sampling = PoissonSampling{0.1},
+      .steps = 150,
+      .clipping = {.norm = 16, .adaptive = AdaptiveClipping{.quantile = 0.5, .noise = 20}},
+      .noise = 2,
+      .batch = 2000,
+      .optimiser = {.size = 0.2}};
   const Iterate end = train(model, examples, training);
   std::vector<std::uint32_t> units(2000);
   for (std::uint32_t i = 0; i < 2000; ++i) units[i] = i;
@@ -201,9 +234,13 @@ TEST(Training, AnAdaptiveNormFindsItsQuantile) {
 
 TEST(Training, StepsThatAreFarTooLongStayWithinTheDoubles) {
   const Examples examples = clouds(100, 3, 8);
-  for (const OptimiserKind kind : {OptimiserKind::sgd, OptimiserKind::momentum, OptimiserKind::adam}) {
+  for (const OptimiserKind kind :
+       {OptimiserKind::sgd, OptimiserKind::momentum, OptimiserKind::adam}) {
     const Training training{
-        .steps = 5, .noise = 1, .batch = 1, .optimiser = {.kind = kind, .size = 1e300, .l2 = 1e300, .averaging = Averaging::uniform}};
+        .steps = 5,
+        .noise = 1,
+        .batch = 1,
+        .optimiser = {.kind = kind, .size = 1e300, .l2 = 1e300, .averaging = Averaging::uniform}};
     const Iterate end = train(make_model(LinearModel{3, {LossKind::squared}}), examples, training);
     for (const auto* numbers : {&end.parameters, &end.mean, &end.first, &end.second}) {
       for (const double number : *numbers) EXPECT_TRUE(std::isfinite(number));
@@ -214,7 +251,9 @@ TEST(Training, StepsThatAreFarTooLongStayWithinTheDoubles) {
 TEST(Training, NumbersOutOfRangeAreRefused) {
   const Examples examples = clouds(10, 2, 7);
   const std::shared_ptr<const Model> model = make_model(LinearModel{2, {}});
-  const auto refused = [&](const Training& training) { EXPECT_THROW(Trainer(model, examples, training), InvalidValue); };
+  const auto refused = [&](const Training& training) {
+    EXPECT_THROW(Trainer(model, examples, training), InvalidValue);
+  };
   refused({.steps = 0});
   refused({.batch = 0});
   refused({.noise = -1});

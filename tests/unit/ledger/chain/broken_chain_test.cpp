@@ -5,15 +5,16 @@
 
 #include <fstream>
 
-#include "ledger/chain/chain.hpp"
 #include "../places.hpp"
-#include "sotto/core/errors.hpp"
 #include "ledger/api/request.hpp"
+#include "ledger/chain/chain.hpp"
+#include "sotto/core/errors.hpp"
 
 namespace sotto {
 namespace {
 
-const Terms terms{"people", "person", Relation::add_remove, ApproximateBudget{10, 1e-6}, "integer", "/data/people.csv"};
+const Terms terms{"people",  "person",          Relation::add_remove, ApproximateBudget{10, 1e-6},
+                  "integer", "/data/people.csv"};
 const std::string seal = std::string(64, 'a') + " " + std::string(64, 'b');
 const std::vector<std::string> requests{"a", "b", "c", "t", "d", "free", "study", "none"};
 
@@ -35,8 +36,9 @@ void fill(Ledger& ledger) {
 using Observed = std::map<std::string, std::string>;
 
 std::string text_of(const Entry& e) {
-  return std::to_string(e.number) + "|" + e.request + "|" + e.content + "|" + e.plan + "|" + std::to_string(e.cost.amount) + "|" +
-         std::to_string(e.cost.delta) + "|" + e.who + "|" + e.title + "|" + e.hash;
+  return std::to_string(e.number) + "|" + e.request + "|" + e.content + "|" + e.plan + "|" +
+         std::to_string(e.cost.amount) + "|" + std::to_string(e.cost.delta) + "|" + e.who + "|" +
+         e.title + "|" + e.hash;
 }
 
 Observed read(const Ledger& ledger) {
@@ -49,7 +51,10 @@ Observed read(const Ledger& ledger) {
     }
   };
   see("head", [&] { return std::to_string(ledger.head().number) + ledger.head().hash; });
-  see("spent", [&] { return std::to_string(ledger.filter().spent().amount) + " " + std::to_string(ledger.filter().spent().delta); });
+  see("spent", [&] {
+    return std::to_string(ledger.filter().spent().amount) + " " +
+           std::to_string(ledger.filter().spent().delta);
+  });
   see("entries", [&] {
     std::string all;
     for (const Entry& entry : ledger.entries()) all += text_of(entry) + "\n";
@@ -59,9 +64,12 @@ Observed read(const Ledger& ledger) {
   see("chain", [&] { return ledger.verify_chain().sound ? "sound" : "refused"; });
   see("verify", [&] { return ledger.verify().sound ? "sound" : "refused"; });
   for (const std::string& request : requests) {
-    see("state of " + request, [&] { return std::to_string(static_cast<int>(ledger.state(request))); });
+    see("state of " + request,
+        [&] { return std::to_string(static_cast<int>(ledger.state(request))); });
     see("answer of " + request, [&] { return ledger.answer(request).value_or("nothing"); });
-    see("charge of " + request, [&] { return ledger.charge_of(request) ? text_of(*ledger.charge_of(request)) : "nothing"; });
+    see("charge of " + request, [&] {
+      return ledger.charge_of(request) ? text_of(*ledger.charge_of(request)) : "nothing";
+    });
     see("checkpoint of " + request, [&] {
       const auto mark = ledger.checkpoint(request);
       return mark ? std::to_string(mark->number) + mark->seal : "nothing";
@@ -97,8 +105,9 @@ Observed attempt(Ledger& ledger) {
           {"run big", run(ledger, {.request = "big", .content = "big", .event = pure(9)})}};
 }
 
-const Observed honest_attempts{{"run a", "again: 1001"}, {"run b", "refused"},     {"run t", "refused"},
-                               {"run free", "refused"},  {"run study", "refused"}, {"run big", "refused"}};
+const Observed honest_attempts{{"run a", "again: 1001"}, {"run b", "refused"},
+                               {"run t", "refused"},     {"run free", "refused"},
+                               {"run study", "refused"}, {"run big", "refused"}};
 
 void expect_no_more(const Observed& seen, const Observed& honest, const std::string& change) {
   for (const auto& [call, what] : seen) {
@@ -113,13 +122,19 @@ std::string columns() {
   for (const char* name : ledger_detail::record_names) all += std::string(", ") + name;
   return all;
 }
-std::string insert(const std::string& number, const std::string& request, const std::string& kind, int from, bool is_signed = true) {
+std::string insert(const std::string& number, const std::string& request, const std::string& kind,
+                   int from, bool is_signed = true) {
   std::string values = number;
   for (const std::string name : ledger_detail::record_names) {
-    const bool is_left_out = !is_signed && (name == "hash" || name == "signer" || name == "signature");
-    values += name == "request" ? ", " + request : name == "kind" ? ", " + kind : is_left_out ? ", ''" : ", " + name;
+    const bool is_left_out =
+        !is_signed && (name == "hash" || name == "signer" || name == "signature");
+    values += name == "request" ? ", " + request
+              : name == "kind"  ? ", " + kind
+              : is_left_out     ? ", ''"
+                                : ", " + name;
   }
-  return "INSERT INTO entry (number" + columns() + ") SELECT " + values + " FROM entry WHERE number=" + std::to_string(from);
+  return "INSERT INTO entry (number" + columns() + ") SELECT " + values +
+         " FROM entry WHERE number=" + std::to_string(from);
 }
 
 std::vector<std::string> changes_of(int row) {
@@ -129,7 +144,8 @@ std::vector<std::string> changes_of(int row) {
     changes.push_back("UPDATE entry SET " + name + "=" + name + "||'0'" + at);
     changes.push_back("UPDATE entry SET " + name + "=''" + at);
   }
-  for (const char* number : {"-1", "0", "11", "12", "-9223372036854775807", "9223372036854775807"}) {
+  for (const char* number :
+       {"-1", "0", "11", "12", "-9223372036854775807", "9223372036854775807"}) {
     changes.push_back(std::string("UPDATE entry SET number=") + number + at);
     changes.push_back(insert(number, "request||'/2'", "kind", row));
     changes.push_back(insert(number, "'free'", "'charge'", row, false));
@@ -141,10 +157,13 @@ std::vector<std::string> changes_of(int row) {
   changes.push_back("UPDATE entry SET request='study'" + at);
   for (int other = row + 1; other <= 10; ++other) {
     const std::string there = " WHERE number=" + std::to_string(other);
-    changes.push_back("UPDATE entry SET number=1000" + at + "; UPDATE entry SET number=" + std::to_string(row) + there +
+    changes.push_back("UPDATE entry SET number=1000" + at +
+                      "; UPDATE entry SET number=" + std::to_string(row) + there +
                       "; UPDATE entry SET number=" + std::to_string(other) + " WHERE number=1000");
-    changes.push_back("DELETE FROM entry WHERE number IN (" + std::to_string(row) + ", " + std::to_string(other) + ")");
-    changes.push_back("DELETE FROM entry WHERE number BETWEEN " + std::to_string(row) + " AND " + std::to_string(other));
+    changes.push_back("DELETE FROM entry WHERE number IN (" + std::to_string(row) + ", " +
+                      std::to_string(other) + ")");
+    changes.push_back("DELETE FROM entry WHERE number BETWEEN " + std::to_string(row) + " AND " +
+                      std::to_string(other));
   }
   return changes;
 }
@@ -173,20 +192,24 @@ class BrokenChain : public AnyLedger {
   // Restores the ledger before each change.
   void save() {
     if (GetParam() == Kind::file) {
-      std::filesystem::copy_file(place(), place("saved"), std::filesystem::copy_options::overwrite_existing);
+      std::filesystem::copy_file(place(), place("saved"),
+                                 std::filesystem::copy_options::overwrite_existing);
     } else {
       places().execute("budget",
-                       "CREATE TABLE public.saved_entry AS SELECT * FROM entry; CREATE TABLE public.saved_answer AS SELECT * FROM answer; "
+                       "CREATE TABLE public.saved_entry AS SELECT * FROM entry; CREATE TABLE "
+                       "public.saved_answer AS SELECT * FROM answer; "
                        "CREATE TABLE public.saved_founding AS SELECT * FROM founding");
     }
   }
   void put_back() {
     if (GetParam() == Kind::file) {
-      std::filesystem::copy_file(place("saved"), place(), std::filesystem::copy_options::overwrite_existing);
+      std::filesystem::copy_file(place("saved"), place(),
+                                 std::filesystem::copy_options::overwrite_existing);
     } else {
       std::string all;
       for (const std::string table : {"founding", "entry", "answer"}) {
-        all += "DELETE FROM " + table + "; INSERT INTO " + table + " SELECT * FROM public.saved_" + table + "; ";
+        all += "DELETE FROM " + table + "; INSERT INTO " + table + " SELECT * FROM public.saved_" +
+               table + "; ";
       }
       places().tamper("budget", all);
     }
@@ -207,7 +230,11 @@ class BrokenChain : public AnyLedger {
       return false;
     }
   }
-  std::string heads() { return (std::filesystem::path(TestKeys::of("x")).parent_path() / ("heads" + std::to_string(getpid()))).string(); }
+  std::string heads() {
+    return (std::filesystem::path(TestKeys::of("x")).parent_path() /
+            ("heads" + std::to_string(getpid())))
+        .string();
+  }
 
   // Calls everything on a ledger that is opened after the change. The key is passed, since the
   // change may affect the id.
@@ -255,7 +282,8 @@ TEST_P(BrokenChain, GivesNothingThatTheHonestLedgerWouldNot) {
   int noticed = 0;
   for (const std::string& sql : changes) {
     put_back();
-    Ledger used = Ledger::open(place(), {.key = key, .witness = heads()});  // verified before the change
+    Ledger used =
+        Ledger::open(place(), {.key = key, .witness = heads()});  // verified before the change
     ASSERT_EQ(used.head().number, 10);
     if (!change(sql) || is_unchanged(honest.at("exported"))) continue;
     ++accepted;
@@ -293,7 +321,9 @@ TEST_P(BrokenChain, WithoutAWitnessOnlyAnOlderLedgerIsAccepted) {
   }
   for (std::size_t i = 0; i < changes.size(); ++i) {
     const std::string& sql = changes[i];
-    const bool is_older_ledger = sql == "DELETE FROM entry" || sql.find("AND 10") != std::string::npos || sql.find("(9, 10)") != std::string::npos;
+    const bool is_older_ledger = sql == "DELETE FROM entry" ||
+                                 sql.find("AND 10") != std::string::npos ||
+                                 sql.find("(9, 10)") != std::string::npos;
     if (is_older_ledger || (GetParam() == Kind::database && i % 8 != 0)) continue;
     put_back();
     if (change(sql)) expect_no_more(seen_by_new_process(key, ""), honest, sql);
@@ -306,14 +336,19 @@ TEST_P(BrokenChain, AnInsertedRowPaysForNothing) {
   Ledger ledger = create_ledger(place(), terms);
   fill(ledger);
   for (const char* number : {"-1", "0", "11"}) {
-    places().tamper("budget", std::string("INSERT INTO entry (number") + columns() + ") VALUES (" + number +
-                                  ", 'charge', 't', 'root', 'free', 'cfree', '', 'pure(500)', '500', '0', '0', '', '', '', '', '', '', '')");
+    places().tamper("budget", std::string("INSERT INTO entry (number") + columns() + ") VALUES (" +
+                                  number +
+                                  ", 'charge', 't', 'root', 'free', 'cfree', '', 'pure(500)', "
+                                  "'500', '0', '0', '', '', '', '', '', '', '')");
     Ledger again = open_ledger(place());
-    EXPECT_EQ(run(again, {.request = "free", .content = "cfree", .event = pure(500)}), "refused") << number;
-    EXPECT_EQ(run(ledger, {.request = "free", .content = "cfree", .event = pure(500)}), "refused") << number;
+    EXPECT_EQ(run(again, {.request = "free", .content = "cfree", .event = pure(500)}), "refused")
+        << number;
+    EXPECT_EQ(run(ledger, {.request = "free", .content = "cfree", .event = pure(500)}), "refused")
+        << number;
     EXPECT_THROW((void)again.filter(), LedgerError) << number;
     places().tamper("budget", "DELETE FROM entry WHERE request='free'");
-    EXPECT_EQ(run(ledger, {.request = "a", .content = "ca", .event = pure(1)}), "again: 1001") << number;
+    EXPECT_EQ(run(ledger, {.request = "a", .content = "ca", .event = pure(1)}), "again: 1001")
+        << number;
   }
 }
 
@@ -322,9 +357,11 @@ TEST_P(BrokenChain, AnInsertedRowPaysForNothing) {
 TEST_P(BrokenChain, RemovedMarksGiveNoNewNoise) {
   Ledger ledger = create_ledger(place(), terms);
   fill(ledger);
-  places().tamper("budget", "DELETE FROM entry WHERE request='a' AND kind<>'charge'; DELETE FROM answer");
+  places().tamper("budget",
+                  "DELETE FROM entry WHERE request='a' AND kind<>'charge'; DELETE FROM answer");
   Ledger again = open_ledger(place());
-  for (int i = 0; i < 3; ++i) EXPECT_EQ(run(again, {.request = "a", .content = "ca", .event = pure(1)}), "refused");
+  for (int i = 0; i < 3; ++i)
+    EXPECT_EQ(run(again, {.request = "a", .content = "ca", .event = pure(1)}), "refused");
   EXPECT_EQ(run(ledger, {.request = "a", .content = "ca", .event = pure(1)}), "refused");
 }
 
@@ -335,16 +372,19 @@ TEST_P(BrokenChain, ARepairDropsUnsignedRecordsAndNotesIt) {
   fill(ledger);
   const Head end = ledger.head();
   const LedgerOptions with_key{.key = TestKeys::of(ledger.id())};
-  EXPECT_EQ(Ledger::repair(place(), with_key, false).records, 0) << "a sound ledger is left as it is";
+  EXPECT_EQ(Ledger::repair(place(), with_key, false).records, 0)
+      << "a sound ledger is left as it is";
   EXPECT_EQ(open_ledger(place()).head().hash, end.hash);
-  places().tamper("budget", insert("11", "'free'", "'charge'", 10, false) + "; " + insert("-1", "'free2'", "'charge'", 10, false) +
+  places().tamper("budget", insert("11", "'free'", "'charge'", 10, false) + "; " +
+                                insert("-1", "'free2'", "'charge'", 10, false) +
                                 "; INSERT INTO answer VALUES ('free', '7')");
   EXPECT_THROW(open_ledger(place()).charge("e", "ce", pure(0.1)), LedgerError);
   const Repair look = Ledger::repair(place(), with_key, true);
   EXPECT_EQ(look.records, 2);
   EXPECT_EQ(look.answers, 1);
   EXPECT_NE(look.dropped.find("\"free\""), std::string::npos) << look.dropped;
-  EXPECT_THROW(open_ledger(place()).charge("e", "ce", pure(0.1)), LedgerError) << "looking changes nothing";
+  EXPECT_THROW(open_ledger(place()).charge("e", "ce", pure(0.1)), LedgerError)
+      << "looking changes nothing";
   const Repair done = Ledger::repair(place(), with_key, false);
   EXPECT_EQ(done.signed_head.hash, end.hash);
   EXPECT_EQ(done.head.number, 11);
@@ -352,7 +392,8 @@ TEST_P(BrokenChain, ARepairDropsUnsignedRecordsAndNotesIt) {
   Ledger mended = open_ledger(place());
   EXPECT_EQ(mended.charge("e", "ce", pure(0.1)).entry.number, 12);
   EXPECT_EQ(mended.answer("a"), "1001");
-  EXPECT_NE(mended.export_text().find("dropped: 2 unsigned records, 1 answers"), std::string::npos) << mended.export_text();
+  EXPECT_NE(mended.export_text().find("dropped: 2 unsigned records, 1 answers"), std::string::npos)
+      << mended.export_text();
   EXPECT_TRUE(is_sound(place())) << Ledger::open(place()).verify().words;
   const Ledger copy = import_ledger(place("copy"), mended.export_text());
   EXPECT_TRUE(copy.verify().sound) << copy.verify().words;
@@ -363,8 +404,10 @@ TEST_P(BrokenChain, ARepairNeverDropsSignedRecords) {
   fill(ledger);
   const LedgerOptions with_key{.key = TestKeys::of(ledger.id())};
   save();
-  for (const char* sql : {"UPDATE entry SET cost='0' WHERE number=1", "UPDATE entry SET cost='0' WHERE number=10", "DELETE FROM entry WHERE number=6",
-                          "UPDATE entry SET number=-1 WHERE number=7", "UPDATE entry SET number=11 WHERE number=9"}) {
+  for (const char* sql :
+       {"UPDATE entry SET cost='0' WHERE number=1", "UPDATE entry SET cost='0' WHERE number=10",
+        "DELETE FROM entry WHERE number=6", "UPDATE entry SET number=-1 WHERE number=7",
+        "UPDATE entry SET number=11 WHERE number=9"}) {
     put_back();
     places().tamper("budget", sql);
     EXPECT_THROW((void)Ledger::repair(place(), with_key, false), LedgerError) << sql;
@@ -379,7 +422,8 @@ TEST_P(BrokenChain, ARepairNeverGoesBehindTheWitness) {
   const LedgerOptions with_key{.key = TestKeys::of(ledger.id()), .witness = heads()};
   places().tamper("budget", "UPDATE entry SET signature='' WHERE number=10");
   EXPECT_THROW((void)Ledger::repair(place(), with_key, false), LedgerError);
-  places().tamper("budget", "DELETE FROM entry WHERE number=10; " + insert("10", "'free'", "'charge'", 7, false));
+  places().tamper("budget", "DELETE FROM entry WHERE number=10; " +
+                                insert("10", "'free'", "'charge'", 7, false));
   EXPECT_THROW((void)Ledger::repair(place(), with_key, false), LedgerError);
   std::filesystem::remove(heads());
 }

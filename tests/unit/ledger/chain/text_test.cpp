@@ -30,7 +30,9 @@ TEST(TotalText, MatchesPrintfForEveryKindOfDouble) {
   constexpr double tiny = std::numeric_limits<double>::denorm_min();
   constexpr double least = std::numeric_limits<double>::min();
   constexpr double most = std::numeric_limits<double>::max();
-  std::vector<double> all{0.0, -0.0, 1, 0.5, 0.1, 1.0 / 3, 3e-5, 1e300, 1e-300, tiny, -tiny, 3 * tiny, least, std::nextafter(least, 0), most, -most};
+  std::vector<double> all{0.0,   -0.0,   1,    0.5,   0.1,      1.0 / 3, 3e-5,
+                          1e300, 1e-300, tiny, -tiny, 3 * tiny, least,   std::nextafter(least, 0),
+                          most,  -most};
   for (int i = 0; i < 20000; ++i) {
     const double x = std::bit_cast<double>(Random::here().word());
     if (std::isfinite(x)) all.push_back(x);
@@ -52,9 +54,11 @@ TEST(TotalText, ADecimalCommaOfOlderReleasesIsRead) {
 
 TEST(TotalText, AnythingElseIsRefused) {
   for (const char* text :
-       {"", "3", "0x1p+0", "0x1p+0 0x0p+0", "0x1p+0 0x0p+0 0x0p+0 ", " 0x1p+0 0x0p+0 0x0p+0", "0x1p+0 0x0p+0 -0x1p+0", "inf 0x0p+0 0x0p+0",
-        "0x1p+0 nan 0x0p+0", "0x1p+0 0x0p+0 inf", "0x1p+9999 0x0p+0 0x0p+0", "1p+0 0x0p+0 0x0p+0", "0x1p+0  0x0p+0 0x0p+0", "--0x1p+0 0x0p+0 0x0p+0",
-        "0x-1p+0 0x0p+0 0x0p+0", "0x 1p+0 0x0p+0 0x0p+0", "0x1p+0 0x0p+0 0x0p+0 0x0p+0"}) {
+       {"", "3", "0x1p+0", "0x1p+0 0x0p+0", "0x1p+0 0x0p+0 0x0p+0 ", " 0x1p+0 0x0p+0 0x0p+0",
+        "0x1p+0 0x0p+0 -0x1p+0", "inf 0x0p+0 0x0p+0", "0x1p+0 nan 0x0p+0", "0x1p+0 0x0p+0 inf",
+        "0x1p+9999 0x0p+0 0x0p+0", "1p+0 0x0p+0 0x0p+0", "0x1p+0  0x0p+0 0x0p+0",
+        "--0x1p+0 0x0p+0 0x0p+0", "0x-1p+0 0x0p+0 0x0p+0", "0x 1p+0 0x0p+0 0x0p+0",
+        "0x1p+0 0x0p+0 0x0p+0 0x0p+0"}) {
     EXPECT_THROW((void)read_exact(text), LedgerError) << text;
   }
 }
@@ -62,7 +66,8 @@ TEST(TotalText, AnythingElseIsRefused) {
 TEST(TotalText, ATotalThatIsNotFiniteIsNotWritten) {
   EXPECT_THROW((void)exact(Real::unknown()), LedgerError);
   EXPECT_THROW((void)exact(Real::ball(1, 0, std::numeric_limits<double>::infinity())), LedgerError);
-  EXPECT_THROW((void)exact(Real::ball(std::numeric_limits<double>::quiet_NaN(), 0, 0)), LedgerError);
+  EXPECT_THROW((void)exact(Real::ball(std::numeric_limits<double>::quiet_NaN(), 0, 0)),
+               LedgerError);
 }
 
 }  // namespace

@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "sotto/plan/text.hpp"
 #include "report/api/svg.hpp"
+#include "sotto/plan/text.hpp"
 
 namespace sotto {
 namespace {
@@ -20,22 +20,29 @@ Audit example(double epsilon) {
 
 TEST(AuditText, ComparesTheMeasuredBoundsWithTheClaim) {
   const std::string text = audit_text(parse("laplace(1)"), example(0.8), {1, 0.4}, Format::table);
-  EXPECT_NE(text.find("measured >= 0.8 with confidence 95 %, claimed <= 1 "), std::string::npos) << text;
-  EXPECT_NE(text.find("300 times on the second input, 100 times on the first, of 1000 each"), std::string::npos) << text;
+  EXPECT_NE(text.find("measured >= 0.8 with confidence 95 %, claimed <= 1 "), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("300 times on the second input, 100 times on the first, of 1000 each"),
+            std::string::npos)
+      << text;
   EXPECT_NE(text.find("nothing against the claim"), std::string::npos) << text;
   EXPECT_EQ(finding_text(parse("laplace(1)"), example(0.8), {1, 0.4}), "");
 }
 
 TEST(AuditText, AContradictionIsReportedAsAFinding) {
   const Plan plan = parse("laplace(1)");
-  EXPECT_NE(audit_text(plan, example(1.2), {1, 0.4}, Format::table).find("FINDING"), std::string::npos);
-  EXPECT_NE(audit_text(plan, example(1.2), {1, 0.4}, Format::json).find("\"contradicts\":true"), std::string::npos);
+  EXPECT_NE(audit_text(plan, example(1.2), {1, 0.4}, Format::table).find("FINDING"),
+            std::string::npos);
+  EXPECT_NE(audit_text(plan, example(1.2), {1, 0.4}, Format::json).find("\"contradicts\":true"),
+            std::string::npos);
   const std::string finding = finding_text(plan, example(1.2), {1, 0.4});
-  EXPECT_NE(finding.find("FINDING: laplace(1) does not keep its claim: epsilon measured >= 1.2 with confidence 95 %, claimed <= 1;"),
+  EXPECT_NE(finding.find("FINDING: laplace(1) does not keep its claim: epsilon measured >= 1.2 "
+                         "with confidence 95 %, claimed <= 1;"),
             std::string::npos)
       << finding;
   EXPECT_NE(finding.find("once in 20 audits"), std::string::npos) << finding;
-  EXPECT_NE(finding_text(plan, example(0.8), {1, 0.2}).find("delta measured >= 0.25"), std::string::npos);
+  EXPECT_NE(finding_text(plan, example(0.8), {1, 0.2}).find("delta measured >= 0.25"),
+            std::string::npos);
 }
 
 TEST(AuditFigure, HoldsBothCharts) {

@@ -3,37 +3,50 @@
 
 #include <gtest/gtest.h>
 
-#include "sotto/accounting/account.hpp"
 #include "core/api/json.hpp"
-#include "sotto/plan/text.hpp"
 #include "report/api/svg.hpp"
+#include "sotto/accounting/account.hpp"
+#include "sotto/plan/text.hpp"
 
 namespace sotto {
 namespace {
 
-LedgerState state(const Budget& budget, const std::vector<Plan>& events, const std::vector<std::string>& times) {
+LedgerState state(const Budget& budget, const std::vector<Plan>& events,
+                  const std::vector<std::string>& times) {
   Filter filter(budget, Relation::add_remove);
   std::vector<Entry> entries;
   for (std::size_t i = 0; i < events.size(); ++i) {
     const Decision decision = filter.admit(events[i]);
     EXPECT_TRUE(decision);
-    entries.push_back({static_cast<std::int64_t>(i) + 1, times[i], "r" + std::to_string(i), "", print(events[i]), decision.cost, ""});
+    entries.push_back({static_cast<std::int64_t>(i) + 1, times[i], "r" + std::to_string(i), "",
+                       print(events[i]), decision.cost, ""});
   }
-  LedgerState result{"id", "2026-02-27T22:00:00Z", {"people", "person", Relation::add_remove, budget}, filter, entries, {2, "hash"}, {}, 0.25};
+  LedgerState result{"id",
+                     "2026-02-27T22:00:00Z",
+                     {"people", "person", Relation::add_remove, budget},
+                     filter,
+                     entries,
+                     {2, "hash"},
+                     {},
+                     0.25};
   result.promise = filter.claim(Delta(1e-6));
   return result;
 }
 
 const std::vector<std::string> days{"2026-02-28T22:00:00Z", "2026-03-02T10:00:00Z"};
 
-bool mentions(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool mentions(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
 
 TEST(LedgerText, PromisesTheBudgetAndShowsNothingLeftOnceItIsSpent) {
   LedgerState people = state(ApproximateBudget{3, 1e-5}, {pure(1), pure(2)}, days);
   people.promise = people.filter.claim(Delta(1e-5));
   const std::string text = ledger_text(people, Format::table);
-  EXPECT_TRUE(mentions(text, "epsilon <= 3 (to 15 digits) at delta = 1e-05 (to 15 digits)")) << text;
-  EXPECT_TRUE(mentions(text, "left        0 % of ε = 3 at δ = 1e-05 (epsilon 0, delta 1e-05)")) << text;
+  EXPECT_TRUE(mentions(text, "epsilon <= 3 (to 15 digits) at delta = 1e-05 (to 15 digits)"))
+      << text;
+  EXPECT_TRUE(mentions(text, "left        0 % of ε = 3 at δ = 1e-05 (epsilon 0, delta 1e-05)"))
+      << text;
   const Decision refused = Filter(people.filter).admit(pure(0.5));
   EXPECT_TRUE(mentions(refused.reason, "nothing is left")) << refused.reason;
 }
@@ -48,7 +61,8 @@ TEST(LedgerText, TheChartIsAStepFunctionBelowTheLimit) {
   const std::vector<double> heights{0, 0, 0.125, 0.125, 0.375, 0.375};
   for (std::size_t i = 0; i < heights.size(); ++i) EXPECT_NEAR(spent.y[i], heights[i], 1e-12) << i;
   EXPECT_GE(spent.y.back(), people.filter.spent().amount);
-  EXPECT_EQ(chart.series[1].y, (std::vector<double>{people.filter.limit().amount, people.filter.limit().amount}));
+  EXPECT_EQ(chart.series[1].y,
+            (std::vector<double>{people.filter.limit().amount, people.filter.limit().amount}));
   EXPECT_EQ(chart.x_label, "days since 2026-02-27T22:00:00Z");
   EXPECT_EQ(chart.y_label, "ρ");
   EXPECT_TRUE(mentions(svg(chart), "<path"));
@@ -56,7 +70,9 @@ TEST(LedgerText, TheChartIsAStepFunctionBelowTheLimit) {
 
 TEST(LedgerText, TheTimeAxisFitsItsSpan) {
   const auto label = [](const std::string& last) {
-    return ledger_chart(state(ZcdpBudget{0.5, 0}, {zcdp(0.125), zcdp(0.25)}, {"2026-02-27T22:00:00Z", last})).x_label;
+    return ledger_chart(
+               state(ZcdpBudget{0.5, 0}, {zcdp(0.125), zcdp(0.25)}, {"2026-02-27T22:00:00Z", last}))
+        .x_label;
   };
   EXPECT_TRUE(mentions(label("2026-02-27T22:00:03Z"), "seconds since"));
   EXPECT_TRUE(mentions(label("2026-02-27T22:10:00Z"), "minutes since"));
@@ -66,14 +82,19 @@ TEST(LedgerText, TheTimeAxisFitsItsSpan) {
 }
 
 TEST(LedgerText, TheTableHasThePromiseAndTheTightTotal) {
-  const std::string text = ledger_text(state(ZcdpBudget{0.5, 0}, {zcdp(0.125), zcdp(0.25)}, days), Format::table);
-  EXPECT_TRUE(mentions(text, "promise     epsilon <= 5.221535 at delta = 1e-06, however the analyst goes on\n")) << text;
-  EXPECT_TRUE(mentions(text, "tight       epsilon <= 0.25 had these 2 been fixed in advance\n")) << text;
+  const std::string text =
+      ledger_text(state(ZcdpBudget{0.5, 0}, {zcdp(0.125), zcdp(0.25)}, days), Format::table);
+  EXPECT_TRUE(mentions(
+      text, "promise     epsilon <= 5.221535 at delta = 1e-06, however the analyst goes on\n"))
+      << text;
+  EXPECT_TRUE(mentions(text, "tight       epsilon <= 0.25 had these 2 been fixed in advance\n"))
+      << text;
   EXPECT_TRUE(mentions(text, "[##############################..........] 75")) << text;
 }
 
 TEST(LedgerText, ShowsTheRestOfACommittedPlan) {
-  const LedgerState some = state(CommittedBudget{parse("3 * gaussian(5) + laplace(3)")}, {gaussian(5), laplace(3)}, days);
+  const LedgerState some = state(CommittedBudget{parse("3 * gaussian(5) + laplace(3)")},
+                                 {gaussian(5), laplace(3)}, days);
   const std::string text = ledger_text(some, Format::table);
   EXPECT_TRUE(mentions(text, "spent       2 of 4 parts\nleft        2 * gaussian(5)\n")) << text;
   const LedgerState all = state(CommittedBudget{gaussian(5)}, {gaussian(5)}, days);
@@ -81,7 +102,8 @@ TEST(LedgerText, ShowsTheRestOfACommittedPlan) {
 }
 
 TEST(LedgerText, JsonHasTheWholeState) {
-  const auto json = Json::parse(ledger_text(state(ApproximateBudget{2, 1e-5}, {approx(0.5, 1e-6), pure(1)}, days), Format::json));
+  const auto json = Json::parse(ledger_text(
+      state(ApproximateBudget{2, 1e-5}, {approx(0.5, 1e-6), pure(1)}, days), Format::json));
   EXPECT_EQ(json["schema"], "sotto.ledger-state/1");
   EXPECT_EQ(json["tight_if_fixed_in_advance"], 0.25);
   EXPECT_EQ(json["claim"]["epsilon"], "inf");  // δ is below the budget's
@@ -90,14 +112,16 @@ TEST(LedgerText, JsonHasTheWholeState) {
   ASSERT_EQ(json["entries"].size(), 2U);
   EXPECT_NEAR(json["entries"][1]["total"]["amount"], 1.5, 1e-12);
   EXPECT_NEAR(json["entries"][1]["total"]["delta"], 1e-6, 1e-15);
-  const auto plan = Json::parse(ledger_text(state(CommittedBudget{2 * gaussian(5)}, {gaussian(5)}, days), Format::json));
+  const auto plan = Json::parse(
+      ledger_text(state(CommittedBudget{2 * gaussian(5)}, {gaussian(5)}, days), Format::json));
   EXPECT_EQ(plan["rest"], "gaussian(5)");
 }
 
 TEST(LedgerText, CsvHasTheEntries) {
   LedgerState people = state(ZcdpBudget{0.5, 0}, {zcdp(0.125), gaussian(5, 2)}, days);
   people.entries[0].request = "a, \"b\"";
-  EXPECT_TRUE(mentions(ledger_text(people, Format::csv), "1,2026-02-28T22:00:00Z,\"a, \"\"b\"\"\",zcdp(0.125),0.125"))
+  EXPECT_TRUE(mentions(ledger_text(people, Format::csv),
+                       "1,2026-02-28T22:00:00Z,\"a, \"\"b\"\"\",zcdp(0.125),0.125"))
       << ledger_text(people, Format::csv);
 }
 

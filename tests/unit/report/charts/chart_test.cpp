@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "../../../support/number.hpp"
-#include "sotto/core/errors.hpp"
 #include "report/api/csv.hpp"
 #include "report/api/page.hpp"
 #include "report/api/svg.hpp"
+#include "sotto/core/errors.hpp"
 
 namespace sotto {
 namespace {
@@ -26,12 +26,15 @@ constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 std::size_t count(const std::string& text, const std::string& part) {
   std::size_t occurrences = 0;
-  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + part.size())) ++occurrences;
+  for (std::size_t at = text.find(part); at != std::string::npos;
+       at = text.find(part, at + part.size()))
+    ++occurrences;
   return occurrences;
 }
 
 // Returns every piece of text between `open` and the next `close`.
-std::vector<std::string> between(const std::string& text, const std::string& open, const std::string& close) {
+std::vector<std::string> between(const std::string& text, const std::string& open,
+                                 const std::string& close) {
   std::vector<std::string> pieces;
   for (std::size_t at = text.find(open); at != std::string::npos; at = text.find(open, at)) {
     at += open.size();
@@ -44,7 +47,9 @@ std::vector<std::string> between(const std::string& text, const std::string& ope
 // Returns the labels of the axis "x" or "y".
 std::vector<std::string> labels(const std::string& picture, const std::string& axis) {
   std::vector<std::string> result;
-  for (const std::string& element : between(between(picture, "<g class=\"" + axis + "-ticks\">", "</g>").at(0), "<text", "</text>")) {
+  for (const std::string& element :
+       between(between(picture, "<g class=\"" + axis + "-ticks\">", "</g>").at(0), "<text",
+               "</text>")) {
     result.push_back(element.substr(element.find('>') + 1));
   }
   return result;
@@ -88,11 +93,17 @@ std::string imbalance(const std::string& text) {
 }
 
 Chart of(std::vector<double> x, std::vector<double> y) {
-  return {.id = "plain", .title = "Plain", .caption = "A line.", .series = {{.name = "line", .x = std::move(x), .y = std::move(y)}}};
+  return {.id = "plain",
+          .title = "Plain",
+          .caption = "A line.",
+          .series = {{.name = "line", .x = std::move(x), .y = std::move(y)}}};
 }
 
 Chart histogram() {
-  return {.id = "bars", .title = "Bars", .series = {{.name = "counts", .x = {0, 1, 2, 4}, .y = {3, 5, 1}, .style = Series::Style::bars}}};
+  return {.id = "bars",
+          .title = "Bars",
+          .series = {
+              {.name = "counts", .x = {0, 1, 2, 4}, .y = {3, 5, 1}, .style = Series::Style::bars}}};
 }
 
 TEST(Svg, EscapesAllText) {
@@ -122,7 +133,9 @@ TEST(Svg, NonFinitePointsBreakTheLine) {
   }
 }
 
-TEST(Svg, APointBetweenBreaksIsADot) { EXPECT_EQ(count(path(svg(of({1, 2, 3, 4}, {1, nan, 2, infinity}))), "h0"), 2U); }
+TEST(Svg, APointBetweenBreaksIsADot) {
+  EXPECT_EQ(count(path(svg(of({1, 2, 3, 4}, {1, nan, 2, infinity}))), "h0"), 2U);
+}
 
 TEST(Svg, NonPositivePointsBreakTheLineOnALogarithmicAxis) {
   Chart chart = of({1, 2, 3, 4, 5}, {1, 2, 0, 4, 5});
@@ -148,22 +161,29 @@ TEST(Svg, TicksAreRoundAndCoverTheData) {
     EXPECT_LE(ticks.front(), low + 1e-5 * step);
     EXPECT_GE(ticks.back(), high - 1e-5 * step);
     EXPECT_GT(high - low, 0.4 * (ticks.back() - ticks.front()));
-    for (std::size_t i = 1; i < ticks.size(); ++i) EXPECT_NEAR(ticks[i] - ticks[i - 1], step, 1e-6 * step);
+    for (std::size_t i = 1; i < ticks.size(); ++i)
+      EXPECT_NEAR(ticks[i] - ticks[i - 1], step, 1e-6 * step);
     const double mantissa = step / std::pow(10.0, std::floor(std::log10(step) + 1e-9));
-    EXPECT_LT(std::min({std::fabs(mantissa - 1), std::fabs(mantissa - 2), std::fabs(mantissa - 2.5), std::fabs(mantissa - 5)}), 1e-6) << step;
+    EXPECT_LT(std::min({std::fabs(mantissa - 1), std::fabs(mantissa - 2), std::fabs(mantissa - 2.5),
+                        std::fabs(mantissa - 5)}),
+              1e-6)
+        << step;
   }
 }
 
 TEST(Svg, TicksKeepTheSameDecimals) {
-  EXPECT_EQ(labels(svg(of({0, 1}, {0, 3})), "x"), (std::vector<std::string>{"0", "0.2", "0.4", "0.6", "0.8", "1.0"}));
-  EXPECT_EQ(labels(svg(of({0, 2.5e6}, {0, 3})), "x"), (std::vector<std::string>{"0", "0.5×10⁶", "1.0×10⁶", "1.5×10⁶", "2.0×10⁶", "2.5×10⁶"}));
+  EXPECT_EQ(labels(svg(of({0, 1}, {0, 3})), "x"),
+            (std::vector<std::string>{"0", "0.2", "0.4", "0.6", "0.8", "1.0"}));
+  EXPECT_EQ(labels(svg(of({0, 2.5e6}, {0, 3})), "x"),
+            (std::vector<std::string>{"0", "0.5×10⁶", "1.0×10⁶", "1.5×10⁶", "2.0×10⁶", "2.5×10⁶"}));
 }
 
 TEST(Svg, LogarithmicAxesAreLabelledAtDecades) {
   Chart chart = of({1, 1000}, {1e-12, 1});
   chart.log_x = chart.log_y = true;
   EXPECT_EQ(labels(svg(chart), "x"), (std::vector<std::string>{"1", "10", "100", "1000"}));
-  EXPECT_EQ(labels(svg(chart), "y"), (std::vector<std::string>{"10⁻¹²", "10⁻¹⁰", "10⁻⁸", "10⁻⁶", "10⁻⁴", "10⁻²", "10⁰"}));
+  EXPECT_EQ(labels(svg(chart), "y"),
+            (std::vector<std::string>{"10⁻¹²", "10⁻¹⁰", "10⁻⁸", "10⁻⁶", "10⁻⁴", "10⁻²", "10⁰"}));
 }
 
 TEST(Svg, ShortLogarithmicAxesAreLabelledBetweenDecades) {
@@ -178,7 +198,9 @@ TEST(Svg, EqualRatiosAreEqualLengthsOnALogarithmicAxis) {
   chart.log_x = chart.log_y = true;
   double x[3];
   double y[3];
-  ASSERT_EQ(std::sscanf(path(svg(chart)).c_str(), "M%lf %lfL%lf %lfL%lf %lf", &x[0], &y[0], &x[1], &y[1], &x[2], &y[2]), 6);
+  ASSERT_EQ(std::sscanf(path(svg(chart)).c_str(), "M%lf %lfL%lf %lfL%lf %lf", &x[0], &y[0], &x[1],
+                        &y[1], &x[2], &y[2]),
+            6);
   EXPECT_NEAR(x[2] - x[1], x[1] - x[0], 0.011);
   EXPECT_NEAR(y[2] - y[1], y[1] - y[0], 0.011);
   EXPECT_LT(y[2], y[0]);
@@ -203,7 +225,9 @@ TEST(Svg, BarsStandOnZero) {
 
 TEST(Svg, MarksOutsideThePlotAreLeftOut) {
   Chart chart = of({0, 1}, {0, 1});
-  chart.marks = {{.x = 0.5, .y = 0.5, .text = "in"}, {.x = 0.5, .y = nan, .text = "no place"}, {.x = 0.5, .y = 5, .text = "above"}};
+  chart.marks = {{.x = 0.5, .y = 0.5, .text = "in"},
+                 {.x = 0.5, .y = nan, .text = "no place"},
+                 {.x = 0.5, .y = 5, .text = "above"}};
   chart.y_max = 1;
   const std::string picture = svg(chart);
   EXPECT_EQ(count(picture, "<circle"), 1U);
@@ -213,12 +237,15 @@ TEST(Svg, MarksOutsideThePlotAreLeftOut) {
 TEST(Svg, CoordinatesHaveAtMostTwoDecimals) {
   const std::string line = path(svg(of({0, 1.0 / 3, 2.0 / 3, 1}, {0.1, 1.0 / 7, 0.5, 1})));
   for (std::size_t at = line.find('.'); at != std::string::npos; at = line.find('.', at + 1)) {
-    EXPECT_LE(line.find_first_of(" L", at) == std::string::npos ? line.size() - at : line.find_first_of(" L", at) - at, 3U);
+    EXPECT_LE(line.find_first_of(" L", at) == std::string::npos ? line.size() - at
+                                                                : line.find_first_of(" L", at) - at,
+              3U);
   }
 }
 
 TEST(Svg, IsWellFormedForAnyNumbers) {
-  const std::vector<double> odd{0, -0.0, 1, -1, 1e-320, 5e-324, 1e308, -1e308, 1e300, 1e-9, 1 + 1e-12, 1, infinity, -infinity, nan, 2.5e15};
+  const std::vector<double> odd{0,     -0.0, 1,         -1, 1e-320,   5e-324,    1e308, -1e308,
+                                1e300, 1e-9, 1 + 1e-12, 1,  infinity, -infinity, nan,   2.5e15};
   std::mt19937_64 generator(11);
   std::uniform_int_distribution<std::size_t> any(0, odd.size() - 1);
   for (unsigned round = 0; round < 2000; ++round) {
@@ -268,20 +295,25 @@ TEST(Csv, QuotesNamesThatNeedIt) {
                   {.name = "a,b", .x = {1}, .y = {2}},
                   {.name = "say \"x\"", .x = {1}, .y = {2}},
                   {.name = "two\nlines", .x = {1}, .y = {2}}};
-  EXPECT_EQ(csv(chart), "series,x,y\nplain,1,2\n\"a,b\",1,2\n\"say \"\"x\"\"\",1,2\ntwo\\u{a}lines,1,2\n");
+  EXPECT_EQ(csv(chart),
+            "series,x,y\nplain,1,2\n\"a,b\",1,2\n\"say \"\"x\"\"\",1,2\ntwo\\u{a}lines,1,2\n");
 }
 
 TEST(Csv, DisarmsFormulasAndKeepsNumbers) {
-  for (const char* formula : {"=1+1", "+1", "-1+1", "@SUM(A1)", "\t=1", "\r=1", "  =1", "\uFF1D1", "-"})
+  for (const char* formula :
+       {"=1+1", "+1", "-1+1", "@SUM(A1)", "\t=1", "\r=1", "  =1", "\uFF1D1", "-"})
     EXPECT_EQ(csv_field(formula)[0], '\'') << formula;
   for (const char* number : {"-1", "-1.5e-7", "-inf", "0.1"}) EXPECT_EQ(csv_field(number), number);
 }
 
 TEST(Csv, WritesNumbersThatReadBackTheSame) {
-  EXPECT_EQ(csv(of({0.1, 1e-300, 3}, {1.0 / 3, infinity, nan})), "series,x,y\nline,0.1,0.3333333333333333\nline,1e-300,inf\nline,3,nan\n");
+  EXPECT_EQ(csv(of({0.1, 1e-300, 3}, {1.0 / 3, infinity, nan})),
+            "series,x,y\nline,0.1,0.3333333333333333\nline,1e-300,inf\nline,3,nan\n");
 }
 
-TEST(Csv, WritesBarsByTheirLeftEdges) { EXPECT_EQ(csv(histogram()), "series,x,y\ncounts,0,3\ncounts,1,5\ncounts,2,1\n"); }
+TEST(Csv, WritesBarsByTheirLeftEdges) {
+  EXPECT_EQ(csv(histogram()), "series,x,y\ncounts,0,3\ncounts,1,5\ncounts,2,1\n");
+}
 
 std::vector<Chart> three_charts() {
   Chart first = of({1, 2}, {1, 2});
@@ -309,14 +341,17 @@ TEST(Page, IdsAreUniqueAndAllReferencesResolve) {
   const auto ids = between(text, " id=\"", "\"");
   const std::set<std::string> unique(ids.begin(), ids.end());
   EXPECT_EQ(unique.size(), ids.size());
-  for (const std::string& anchor : between(text, "href=\"#", "\"")) EXPECT_TRUE(unique.contains(anchor)) << anchor;
-  for (const std::string& anchor : between(text, "url(#", ")")) EXPECT_TRUE(unique.contains(anchor)) << anchor;
+  for (const std::string& anchor : between(text, "href=\"#", "\""))
+    EXPECT_TRUE(unique.contains(anchor)) << anchor;
+  for (const std::string& anchor : between(text, "url(#", ")"))
+    EXPECT_TRUE(unique.contains(anchor)) << anchor;
   EXPECT_EQ(between(text, "href=\"#", "\"").size(), 3U);
 }
 
 TEST(Page, NeedsNoOtherFile) {
   const std::string text = page("Report", "", three_charts());
-  for (const char* loader : {"<script", "<link", "<img", "src=", "@import", "url(http"}) EXPECT_EQ(count(text, loader), 0U) << loader;
+  for (const char* loader : {"<script", "<link", "<img", "src=", "@import", "url(http"})
+    EXPECT_EQ(count(text, loader), 0U) << loader;
 }
 
 TEST(Page, ShowsShortDataAsATableAndNamesTheFileOfLongData) {
@@ -329,10 +364,13 @@ TEST(Page, ShowsShortDataAsATableAndNamesTheFileOfLongData) {
 TEST(Page, TabulatesSeriesWithDifferentXBelowEachOther) {
   Chart chart = of({1, 2}, {3, 4});
   chart.series.push_back({.name = "other", .x = {5}, .y = {infinity}});
-  EXPECT_EQ(count(page("Report", "", {chart}), "<tr><td>other</td><td>5</td><td>inf</td></tr>"), 1U);
+  EXPECT_EQ(count(page("Report", "", {chart}), "<tr><td>other</td><td>5</td><td>inf</td></tr>"),
+            1U);
 }
 
-TEST(Page, RefusesTwoChartsWithTheSameId) { EXPECT_THROW(page("Report", "", {histogram(), histogram()}), InvalidValue); }
+TEST(Page, RefusesTwoChartsWithTheSameId) {
+  EXPECT_THROW(page("Report", "", {histogram(), histogram()}), InvalidValue);
+}
 
 }  // namespace
 }  // namespace sotto

@@ -30,7 +30,8 @@ TEST(Markup, MarkupIsNotEscapedAgain) {
   const Markup inner = tag("b", "x & y");
   EXPECT_EQ(inner.str(), "<b>x &amp; y</b>");
   EXPECT_EQ(tag("p", inner).str(), "<p><b>x &amp; y</b></p>");
-  EXPECT_EQ(tag("p", "1 < " + inner + " > " + std::string("<0>")).str(), "<p>1 &lt; <b>x &amp; y</b> &gt; &lt;0&gt;</p>");
+  EXPECT_EQ(tag("p", "1 < " + inner + " > " + std::string("<0>")).str(),
+            "<p>1 &lt; <b>x &amp; y</b> &gt; &lt;0&gt;</p>");
   Markup sum = inner;
   sum += "<";
   sum += inner;
@@ -45,7 +46,8 @@ TEST(Markup, AttributesKeepTheirOrderAndAreEscaped) {
 }
 
 TEST(Markup, AttributesWithoutValueAreLeftOut) {
-  EXPECT_EQ(tag("i", {{"id", std::nullopt}, {"class", "a"}, {"role", std::nullopt}}, "").str(), "<i class=\"a\"></i>");
+  EXPECT_EQ(tag("i", {{"id", std::nullopt}, {"class", "a"}, {"role", std::nullopt}}, "").str(),
+            "<i class=\"a\"></i>");
   EXPECT_EQ(tag("i", {{"class", ""}}, "").str(), "<i class=\"\"></i>");
 }
 
@@ -55,8 +57,10 @@ TEST(Markup, EmptyElementsAreClosed) {
 }
 
 TEST(Markup, TrustedMarkupIsTakenAsItIs) {
-  EXPECT_EQ(tag("style", trusted_markup("a > b { font: 'c' }")).str(), "<style>a > b { font: 'c' }</style>");
-  EXPECT_EQ(tag("text", {{"font-family", trusted_markup("'Segoe UI'")}}, "x").str(), "<text font-family=\"'Segoe UI'\">x</text>");
+  EXPECT_EQ(tag("style", trusted_markup("a > b { font: 'c' }")).str(),
+            "<style>a > b { font: 'c' }</style>");
+  EXPECT_EQ(tag("text", {{"font-family", trusted_markup("'Segoe UI'")}}, "x").str(),
+            "<text font-family=\"'Segoe UI'\">x</text>");
 }
 
 TEST(Markup, KnowsWhetherItIsEmpty) {
@@ -76,7 +80,11 @@ TEST(Markup, ADocumentEscapesItsTitleAndNotItsStyle) {
   const std::string page = document("<t>", trusted_markup("q > r {}"), paragraph("<p>"));
   EXPECT_EQ(page.substr(0, 16), "<!doctype html>\n");
   EXPECT_NE(page.find("<title>&lt;t&gt;</title>\n<style>"), std::string::npos);
-  EXPECT_NE(page.find("q > r {}</style>\n</head>\n<body>\n<main>\n<p>&lt;p&gt;</p>\n</main>\n</body>\n</html>\n"), std::string::npos);
+  EXPECT_NE(
+      page.find(
+          "q > r "
+          "{}</style>\n</head>\n<body>\n<main>\n<p>&lt;p&gt;</p>\n</main>\n</body>\n</html>\n"),
+      std::string::npos);
 }
 
 }  // namespace

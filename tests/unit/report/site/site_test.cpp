@@ -10,9 +10,9 @@
 #include <map>
 
 #include "data/api/inspect.hpp"
-#include "sotto/plan/text.hpp"
 #include "report/api/catalogue.hpp"
 #include "report/api/study.hpp"
+#include "sotto/plan/text.hpp"
 #include "study/api/run.hpp"
 
 namespace sotto {
@@ -20,7 +20,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool mentions(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool mentions(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
 
 /// A table of a thousand rows.
 class Thousand : public Engine {
@@ -28,10 +30,14 @@ class Thousand : public Engine {
   [[nodiscard]] Dialect dialect() const override { return Dialect::duckdb; }
   [[nodiscard]] std::string table() const override { return "people"; }
   [[nodiscard]] std::int64_t memory() const override { return 0; }
-  Rows query(const std::string& /*sql*/, const Progress& /*progress*/) override { return {1, {std::int64_t{1000}}}; }
+  Rows query(const std::string& /*sql*/, const Progress& /*progress*/) override {
+    return {1, {std::int64_t{1000}}};
+  }
 };
 
-std::string verify_words(const std::string& place, const Head& head) { return "verify " + place + " " + head.hash; }
+std::string verify_words(const std::string& place, const Head& head) {
+  return "verify " + place + " " + head.hash;
+}
 
 class Site : public testing::Test {
  protected:
@@ -41,21 +47,29 @@ class Site : public testing::Test {
     catalogue = Catalogue(folder);
     std::ofstream(folder / "p.csv") << "v\n1\n";
     write("people", data);
-    (void)Ledger::create(place(), {"people", "row", Relation::add_remove, ZcdpBudget{0.5, 0}, "row", identity(catalogue.find("people").source)});
+    (void)Ledger::create(place(), {"people", "row", Relation::add_remove, ZcdpBudget{0.5, 0}, "row",
+                                   identity(catalogue.find("people").source)});
   }
   void TearDown() override { fs::remove_all(folder); }
 
-  void write(const std::string& name, const std::string& text) const { std::ofstream(folder / (name + ".data.toml")) << text; }
+  void write(const std::string& name, const std::string& text) const {
+    std::ofstream(folder / (name + ".data.toml")) << text;
+  }
   [[nodiscard]] std::string place() const { return (folder / "people.sotto").string(); }
   void charge(const std::string& request, const std::string& title = "") const {
-    (void)Ledger::open(place()).charge({{.request = request, .content = "", .event = parse("gaussian(50)"), .title = title}});
+    (void)Ledger::open(place()).charge(
+        {{.request = request, .content = "", .event = parse("gaussian(50)"), .title = title}});
   }
   sotto::RunResult go(bool again = false) const {
     const Study study = parse_study(count, catalogue.find("people"));
     Ledger ledger = Ledger::open(place());
-    return run(study, make_design(study, ledger.terms()), ledger, [] { return std::make_unique<Thousand>(); }, {.again = again});
+    return run(study, make_design(study, ledger.terms()), ledger,
+               [] { return std::make_unique<Thousand>(); }, {.again = again});
   }
-  [[nodiscard]] std::optional<SitePage> page(const std::string& path, const std::string& query = "") const { return site().page(path, query); }
+  [[nodiscard]] std::optional<SitePage> page(const std::string& path,
+                                             const std::string& query = "") const {
+    return site().page(path, query);
+  }
   [[nodiscard]] std::string body(const std::string& path, const std::string& query = "") const {
     const auto result = page(path, query);
     EXPECT_TRUE(result && !result->failed) << path << " " << (result ? result->body : "nothing");
@@ -64,10 +78,12 @@ class Site : public testing::Test {
   [[nodiscard]] CatalogueSite site() const { return {catalogue, {"9.9", verify_words}}; }
 
   const std::string data =
-      "name = \"people\"\nversion = \"1\"\nsource = \"p.csv\"\nunit = \"row\"\nledger = \"people.sotto\"\n[columns.v]\ntype = \"real\"\nnull = "
+      "name = \"people\"\nversion = \"1\"\nsource = \"p.csv\"\nunit = \"row\"\nledger = "
+      "\"people.sotto\"\n[columns.v]\ntype = \"real\"\nnull = "
       "\"drop\"\nbounds = [0, 10]\n";
   const std::string count =
-      "title = \"How <many> & \\\"who\\\"\"\ndata = \"people\"\n[budget]\nrho = 0.1\n[[query]]\nname = \"n\"\nask = \"count\"\n";
+      "title = \"How <many> & \\\"who\\\"\"\ndata = \"people\"\n[budget]\nrho = "
+      "0.1\n[[query]]\nname = \"n\"\nask = \"count\"\n";
   fs::path folder;
   Catalogue catalogue{""};
 };
@@ -75,15 +91,21 @@ class Site : public testing::Test {
 TEST_F(Site, TheCatalogueShowsRemainingBudgetsAndReadErrors) {
   charge("first");
   write("open",
-        "name = \"open\"\nversion = \"7\"\nsource = \"p.csv\"\npublic = true\n[columns.v]\ntype = \"real\"\nnull = \"drop\"\nbounds = [0, 1]\n");
+        "name = \"open\"\nversion = \"7\"\nsource = \"p.csv\"\npublic = true\n[columns.v]\ntype = "
+        "\"real\"\nnull = \"drop\"\nbounds = [0, 1]\n");
   write("torn", "name = \"torn\"\nversion = <b>\n");
   write("lost",
-        "name = \"lost\"\nversion = \"1\"\nsource = \"p.csv\"\nunit = \"row\"\nledger = \"no.sotto\"\n[columns.v]\ntype = \"real\"\nnull = "
+        "name = \"lost\"\nversion = \"1\"\nsource = \"p.csv\"\nunit = \"row\"\nledger = "
+        "\"no.sotto\"\n[columns.v]\ntype = \"real\"\nnull = "
         "\"drop\"\nbounds = [0, 1]\n");
   const std::string text = body("/");
   EXPECT_TRUE(mentions(text, "<a href=\"data/people/\">people</a>")) << text;
-  EXPECT_TRUE(mentions(text, "protects each row, add-remove, budget zcdp(0.5, 0)") && mentions(text, "1 charge, the last ")) << text;
-  EXPECT_TRUE(mentions(text, "spent 0.04 % (0.0002)") && mentions(text, "left 99.9 % of ε = 5.222 at δ = 1e-06 (rho 0.4998")) << text;
+  EXPECT_TRUE(mentions(text, "protects each row, add-remove, budget zcdp(0.5, 0)") &&
+              mentions(text, "1 charge, the last "))
+      << text;
+  EXPECT_TRUE(mentions(text, "spent 0.04 % (0.0002)") &&
+              mentions(text, "left 99.9 % of ε = 5.222 at δ = 1e-06 (rho 0.4998"))
+      << text;
   EXPECT_TRUE(mentions(text, "version 7, public: nobody is protected")) << text;
   EXPECT_FALSE(mentions(text, "data/open/") || page("/data/open/")) << text;
   EXPECT_TRUE(mentions(text, "torn.data.toml: line 2")) << text;
@@ -95,10 +117,13 @@ TEST_F(Site, ALedgerPagesItsEntriesNewestFirst) {
   EXPECT_TRUE(mentions(body("/data/people/"), "Nothing was charged yet."));
   std::vector<Ledger::ChargeRequest> orders;
   for (std::size_t i = 1; i <= entries_a_page + 5; ++i)
-    orders.push_back({.request = "r" + std::to_string(i), .content = "", .event = parse("gaussian(50)")});
+    orders.push_back(
+        {.request = "r" + std::to_string(i), .content = "", .event = parse("gaussian(50)")});
   (void)Ledger::open(place()).charge(orders);
   const std::string first = body("/data/people/");
-  EXPECT_TRUE(mentions(first, "205 charges") && mentions(first, "<code>r205</code>") && mentions(first, "<code>r6</code>")) << first;
+  EXPECT_TRUE(mentions(first, "205 charges") && mentions(first, "<code>r205</code>") &&
+              mentions(first, "<code>r6</code>"))
+      << first;
   EXPECT_FALSE(mentions(first, "<code>r5</code>"));
   EXPECT_LT(first.find("<code>r205</code>"), first.find("<code>r204</code>"));
   EXPECT_TRUE(mentions(first, "href=\"?before=6\"")) << first;
@@ -107,7 +132,9 @@ TEST_F(Site, ALedgerPagesItsEntriesNewestFirst) {
   EXPECT_FALSE(mentions(rest, "<code>r6</code>") || mentions(rest, "?before="));
   EXPECT_TRUE(mentions(body("/data/people/", "before=1"), "There are no older ones."));
   EXPECT_TRUE(mentions(body("/data/people/", "before=9223372036854775807"), "<code>r205</code>"));
-  EXPECT_TRUE(mentions(first, "<svg") && mentions(first, "Sound:") && mentions(first, "verify " + place())) << first;
+  EXPECT_TRUE(mentions(first, "<svg") && mentions(first, "Sound:") &&
+              mentions(first, "verify " + place()))
+      << first;
 }
 
 TEST_F(Site, TheNextPageShowsANewCharge) {
@@ -122,9 +149,12 @@ TEST_F(Site, UntrustedTextIsEscaped) {
   charge("<script>alert(1)</script>", "</title><img src=x onerror=alert(1)>\" ' &");
   for (const char* path : {"/", "/data/people/"}) {
     const std::string text = body(path);
-    EXPECT_FALSE(mentions(text, "<script") || mentions(text, "<img") || mentions(text, "onerror=alert(1)>")) << text;
+    EXPECT_FALSE(mentions(text, "<script") || mentions(text, "<img") ||
+                 mentions(text, "onerror=alert(1)>"))
+        << text;
   }
-  EXPECT_TRUE(mentions(body("/data/people/"), "&lt;img src=x onerror=alert(1)&gt;&quot; &#39; &amp;"));
+  EXPECT_TRUE(
+      mentions(body("/data/people/"), "&lt;img src=x onerror=alert(1)&gt;&quot; &#39; &amp;"));
 }
 
 TEST_F(Site, AStoredAnswerGivesTheReportOfItsRun) {
@@ -134,15 +164,20 @@ TEST_F(Site, AStoredAnswerGivesTheReportOfItsRun) {
   const Design charged = make_design(study, ledger.terms());
   const LedgerState state = state_of(ledger);
   EXPECT_TRUE(mentions(body("/data/people/"), "<a href=\"1/\">answered</a>"));
-  EXPECT_EQ(body("/data/people/1/"), study_page({study, charged, run.release, {}, state, verify_words("people", state.head), "9.9"}));
-  EXPECT_EQ(body("/data/people/1/answer.json"), release_text(run.release, state.head, {}, Format::json));
+  EXPECT_EQ(
+      body("/data/people/1/"),
+      study_page(
+          {study, charged, run.release, {}, state, verify_words("people", state.head), "9.9"}));
+  EXPECT_EQ(body("/data/people/1/answer.json"),
+            release_text(run.release, state.head, {}, Format::json));
   EXPECT_EQ(body("/data/people/ledger.json"), ledger_text(state, Format::json));
   EXPECT_EQ(page("/data/people/ledger.json")->type, "application/json");
   // A second charge of a study leads to the same study.
   const sotto::RunResult second = go(true);
   ASSERT_TRUE(second.release.request.ends_with("/2"));
   const std::string again = body("/data/people/4/");
-  EXPECT_TRUE(mentions(again, "What it cost, and why") && mentions(again, second.release.request)) << again;
+  EXPECT_TRUE(mentions(again, "What it cost, and why") && mentions(again, second.release.request))
+      << again;
 }
 
 TEST_F(Site, AnAnswerIsShownAloneIfItsDataFileChanged) {
@@ -151,8 +186,12 @@ TEST_F(Site, AnAnswerIsShownAloneIfItsDataFileChanged) {
   other.replace(other.find("[0, 10]"), 7, "[0, 20]");
   write("people", other);
   const std::string text = body("/data/people/1/");
-  EXPECT_TRUE(mentions(text, "These are the answers as they were kept.") && mentions(text, "How many rows.")) << text;
-  EXPECT_TRUE(mentions(text, "How &lt;many&gt; &amp; &quot;who&quot;") && mentions(text, "For the record")) << text;
+  EXPECT_TRUE(mentions(text, "These are the answers as they were kept.") &&
+              mentions(text, "How many rows."))
+      << text;
+  EXPECT_TRUE(mentions(text, "How &lt;many&gt; &amp; &quot;who&quot;") &&
+              mentions(text, "For the record"))
+      << text;
   EXPECT_FALSE(mentions(text, "What it cost, and why")) << text;
   EXPECT_TRUE(mentions(text, "verify people "));
   EXPECT_FALSE(mentions(text, folder.string())) << "a report names no place";
@@ -208,8 +247,9 @@ TEST_F(Site, AnUnknownAddressHasNoPage) {
                            "/data/nobody/"}) {
     EXPECT_FALSE(page(path)) << path;
   }
-  for (const char* query : {"x", "before", "before=", "before=0", "before=-1", "before=1x", "before=1&before=2", "before=%31", "Before=1",
-                            "before=99999999999999999999"}) {
+  for (const char* query :
+       {"x", "before", "before=", "before=0", "before=-1", "before=1x", "before=1&before=2",
+        "before=%31", "Before=1", "before=99999999999999999999"}) {
     EXPECT_FALSE(page("/data/people/", query)) << query;
     EXPECT_FALSE(page("/data/people/ledger.json", "before=1")) << query;
     EXPECT_FALSE(page("/", query)) << query;
@@ -232,7 +272,8 @@ std::map<std::string, std::pair<std::string, fs::file_time_type>> files_of(const
   std::map<std::string, std::pair<std::string, fs::file_time_type>> files;
   for (const auto& entry : fs::directory_iterator(folder)) {
     std::ifstream in(entry.path(), std::ios::binary);
-    files[entry.path().filename()] = {std::string(std::istreambuf_iterator<char>(in), {}), entry.last_write_time()};
+    files[entry.path().filename()] = {std::string(std::istreambuf_iterator<char>(in), {}),
+                                      entry.last_write_time()};
   }
   return files;
 }
@@ -243,7 +284,9 @@ TEST_F(Site, PagesNeedNoKeyAndNoDataAndChangeNoFile) {
   fs::remove(default_key(place()));
   fs::remove(folder / "p.csv");
   const auto before = files_of(folder);
-  for (const char* path : {"/", "/data/people/", "/data/people/1/", "/data/people/1/answer.json", "/data/people/ledger.json"}) (void)body(path);
+  for (const char* path : {"/", "/data/people/", "/data/people/1/", "/data/people/1/answer.json",
+                           "/data/people/ledger.json"})
+    (void)body(path);
   EXPECT_EQ(files_of(folder), before);
   EXPECT_TRUE(mentions(body("/data/people/"), "Sound:"));
 }

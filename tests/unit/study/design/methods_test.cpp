@@ -1,4 +1,5 @@
-// Ways to train in a study: on public rows as it goes, by noise on a minimum or in an objective, and with an account for each unit.
+// Ways to train in a study: on public rows as it goes, by noise on a minimum or in an objective,
+// and with an account for each unit.
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <pty.h>
@@ -28,11 +29,14 @@ namespace fs = std::filesystem;
 const std::string libduckdb = SOTTO_SOURCE_DIR "/build/duckdb/libduckdb.so";
 
 const std::string columns =
-    "[columns.a]\ntype = \"real\"\nnull = \"drop\"\nbounds = [0, 10]\n[columns.b]\ntype = \"text\"\nnull = \"drop\"\nvalues = [\"x\", \"y\"]\n"
-    "[columns.c]\ntype = \"boolean\"\nnull = \"drop\"\n[columns.d]\ntype = \"real\"\nnull = \"drop\"\nbounds = [0, 20]\n"
+    "[columns.a]\ntype = \"real\"\nnull = \"drop\"\nbounds = [0, 10]\n[columns.b]\ntype = "
+    "\"text\"\nnull = \"drop\"\nvalues = [\"x\", \"y\"]\n"
+    "[columns.c]\ntype = \"boolean\"\nnull = \"drop\"\n[columns.d]\ntype = \"real\"\nnull = "
+    "\"drop\"\nbounds = [0, 20]\n"
     "[columns.who]\ntype = \"integer\"\nnull = \"drop\"\n";
 const std::string head = "data = \"people\"\n[budget]\nepsilon = 5\ndelta = 1e-6\n";
-const std::string logistic = "[[train]]\nname = \"m\"\nmodel = \"logistic\"\ntarget = \"c\"\nfeatures = [\"a\", \"b\"]\n";
+const std::string logistic =
+    "[[train]]\nname = \"m\"\nmodel = \"logistic\"\ntarget = \"c\"\nfeatures = [\"a\", \"b\"]\n";
 
 class Methods : public testing::Test {
  protected:
@@ -44,12 +48,17 @@ class Methods : public testing::Test {
     write_rows("p.csv", 2000, 1);
     write_rows("q.csv", 500, 2);
     write("people.data.toml",
-          "name = \"people\"\nversion = \"1\"\nsource = \"p.csv\"\nunit = \"row\"\npublic_rows = 2000\nledger = \"l.sotto\"\n" + columns);
-    write("open.data.toml", "name = \"open\"\nversion = \"7\"\nsource = \"q.csv\"\npublic = true\n" + columns);
+          "name = \"people\"\nversion = \"1\"\nsource = \"p.csv\"\nunit = \"row\"\npublic_rows = "
+          "2000\nledger = \"l.sotto\"\n" +
+              columns);
+    write("open.data.toml",
+          "name = \"open\"\nversion = \"7\"\nsource = \"q.csv\"\npublic = true\n" + columns);
     create(Relation::add_remove, ZcdpBudget{3, 1e-5});
   }
   void TearDown() override { fs::remove_all(folder); }
-  void write(const std::string& file, const std::string& text) const { std::ofstream(folder / file) << text; }
+  void write(const std::string& file, const std::string& text) const {
+    std::ofstream(folder / file) << text;
+  }
   void write_rows(const std::string& file, int count, unsigned seed) const {
     std::ofstream data(folder / file);
     std::mt19937_64 words(seed);
@@ -58,31 +67,40 @@ class Methods : public testing::Test {
     for (int i = 0; i < count; ++i) {
       const double a = number(words);
       const bool x = words() % 2 == 0;
-      data << a << "," << (x ? "x" : "y") << "," << (a + (x ? 2 : -2) > 5 ? "true" : "false") << "," << a + (x ? 10 : 5) << "," << i / 4 << "\n";
+      data << a << "," << (x ? "x" : "y") << "," << (a + (x ? 2 : -2) > 5 ? "true" : "false") << ","
+           << a + (x ? 10 : 5) << "," << i / 4 << "\n";
     }
   }
   void create(Relation relation, const Budget& budget, const std::string& unit = "row") const {
     fs::remove(place);
     fs::remove(folder / "l.key");
-    (void)Ledger::create(place, {"people", unit, relation, budget, unit == "row" ? "row" : "integer", (folder / "p.csv").string()});
+    (void)Ledger::create(place, {"people", unit, relation, budget,
+                                 unit == "row" ? "row" : "integer", (folder / "p.csv").string()});
   }
   [[nodiscard]] Study study_of(const std::string& text) const {
     const Catalogue catalogue(folder);
-    return parse_study(text, catalogue.find(data_of(text)), [&](const std::string& name) { return catalogue.find(name); });
+    return parse_study(text, catalogue.find(data_of(text)),
+                       [&](const std::string& name) { return catalogue.find(name); });
   }
-  [[nodiscard]] Design design_of(const std::string& text) const { return make_design(study_of(text), Ledger::open(place).terms()); }
-  [[nodiscard]] static std::unique_ptr<Engine> opened(const Source& source, const std::vector<Column>& stored) {
+  [[nodiscard]] Design design_of(const std::string& text) const {
+    return make_design(study_of(text), Ledger::open(place).terms());
+  }
+  [[nodiscard]] static std::unique_ptr<Engine> opened(const Source& source,
+                                                      const std::vector<Column>& stored) {
     Limits limits;
     limits.duckdb = libduckdb;
     limits.threads = 2;
     return open_engine(source, stored, limits);
   }
-  [[nodiscard]] sotto::RunResult go(const std::string& text, const Watcher& told = {}, std::optional<Delta> epsilon_at = std::nullopt) const {
+  [[nodiscard]] sotto::RunResult go(const std::string& text, const Watcher& told = {},
+                                    std::optional<Delta> epsilon_at = std::nullopt) const {
     const Study study = study_of(text);
     Ledger ledger = Ledger::open(place);
     return run(
-        study, make_design(study, ledger.terms()), ledger, [&] { return opened(study.source, stored_columns(study)); },
-        {.checkpoints = folder, .threads = 2, .open_public = opened, .epsilon_at = epsilon_at}, told);
+        study, make_design(study, ledger.terms()), ledger,
+        [&] { return opened(study.source, stored_columns(study)); },
+        {.checkpoints = folder, .threads = 2, .open_public = opened, .epsilon_at = epsilon_at},
+        told);
   }
   [[nodiscard]] std::string refusal(const std::string& text) const {
     try {
@@ -100,7 +118,8 @@ class Methods : public testing::Test {
   std::string place;
 };
 
-#define EXPECT_SAYS(text, part) EXPECT_NE(refusal(text).find(part), std::string::npos) << refusal(text)
+#define EXPECT_SAYS(text, part) \
+  EXPECT_NE(refusal(text).find(part), std::string::npos) << refusal(text)
 
 TEST_F(Methods, PublicRowsAreMeasuredAsATrainingGoesAndCostNothing) {
   const sotto::RunResult found = go(head + logistic + "evaluate = \"open\"\n");
@@ -124,8 +143,10 @@ TEST_F(Methods, PublicRowsAreMeasuredAsATrainingGoesAndCostNothing) {
 
 TEST_F(Methods, AnErrorInNumbersIsInUnitsOfTheTarget) {
   for (const char* how : {"", "method = \"gradient\"\n"}) {
-    const sotto::RunResult found =
-        go(head + "[[train]]\nname = \"line\"\nmodel = \"linear\"\ntarget = \"d\"\nfeatures = [\"a\", \"b\"]\nevaluate = \"open\"\n" + how);
+    const sotto::RunResult found = go(head +
+                                      "[[train]]\nname = \"line\"\nmodel = \"linear\"\ntarget = "
+                                      "\"d\"\nfeatures = [\"a\", \"b\"]\nevaluate = \"open\"\n" +
+                                      how);
     const PublicEvaluation& evaluation = *found.release.models[0].evaluation;
     EXPECT_FALSE(evaluation.is_of_classes);
     const double error = std::sqrt(evaluation.points.back().squared_error);
@@ -137,7 +158,8 @@ TEST_F(Methods, AnErrorInNumbersIsInUnitsOfTheTarget) {
 TEST_F(Methods, ANewVersionOfPublicRowsIsANewRequest) {
   const std::string text = head + logistic + "evaluate = \"open\"\n";
   const std::string before = request_id(study_of(text), Ledger::open(place));
-  write("open.data.toml", "name = \"open\"\nversion = \"8\"\nsource = \"q.csv\"\npublic = true\n" + columns);
+  write("open.data.toml",
+        "name = \"open\"\nversion = \"8\"\nsource = \"q.csv\"\npublic = true\n" + columns);
   EXPECT_NE(request_id(study_of(text), Ledger::open(place)), before);
 }
 
@@ -145,24 +167,33 @@ TEST_F(Methods, OnlyTheCuratorDeclaresDataPublic) {
   EXPECT_SAYS(head + logistic + "evaluate = \"people\"\n", "\"people\" are not public data");
   EXPECT_SAYS(head + logistic + "evaluate = \"../people\"\n", "never a path");
   EXPECT_SAYS(head + logistic + "evaluate = \"nowhere\"\n", "there are no data \"nowhere\"");
-  EXPECT_SAYS("data = \"open\"\n" + head.substr(head.find('\n') + 1) + logistic, "evaluate = \"open\"");
-  write("open.data.toml", "name = \"open\"\nversion = \"7\"\nsource = \"q.csv\"\npublic = true\n[columns.a]\ntype = \"real\"\nnull = \"drop\"\n");
+  EXPECT_SAYS("data = \"open\"\n" + head.substr(head.find('\n') + 1) + logistic,
+              "evaluate = \"open\"");
+  write("open.data.toml",
+        "name = \"open\"\nversion = \"7\"\nsource = \"q.csv\"\npublic = true\n[columns.a]\ntype = "
+        "\"real\"\nnull = \"drop\"\n");
   EXPECT_SAYS(head + logistic + "evaluate = \"open\"\n", "have no column \"b\" of type text");
-  write("open.data.toml", "name = \"open\"\nversion = \"7\"\nsource = \"q.csv\"\npublic = true\nledger = \"o.sotto\"\n" + columns);
+  write("open.data.toml",
+        "name = \"open\"\nversion = \"7\"\nsource = \"q.csv\"\npublic = true\nledger = "
+        "\"o.sotto\"\n" +
+            columns);
   EXPECT_SAYS(head + logistic + "evaluate = \"open\"\n", "public data have no ledger");
 }
 
 TEST_F(Methods, TheStudysOwnDataCannotBePublic) {
   fs::create_symlink(folder / "p.csv", folder / "link.csv");
   for (const char* file : {"p.csv", "./p.csv", "link.csv"}) {
-    write("open.data.toml", "name = \"open\"\nversion = \"7\"\nsource = \"" + std::string(file) + "\"\npublic = true\n" + columns);
+    write("open.data.toml", "name = \"open\"\nversion = \"7\"\nsource = \"" + std::string(file) +
+                                "\"\npublic = true\n" + columns);
     EXPECT_SAYS(head + logistic + "evaluate = \"open\"\n", "which are not public: name other data");
   }
 }
 
 TEST_F(Methods, HowManyRowsAUnitHasIsNotInTheSpeed) {
   write("people.data.toml",
-        "name = \"people\"\nversion = \"1\"\nsource = \"p.csv\"\nunit = \"who\"\npublic_rows = 2000\nledger = \"l.sotto\"\n" + columns);
+        "name = \"people\"\nversion = \"1\"\nsource = \"p.csv\"\nunit = \"who\"\npublic_rows = "
+        "2000\nledger = \"l.sotto\"\n" +
+            columns);
   create(Relation::add_remove, ZcdpBudget{3, 1e-5}, "who");
   std::string last;
   (void)go(head + logistic + "rows = 4\n", [&](const std::string& what, double) {
@@ -189,15 +220,19 @@ TEST_F(Methods, OutputPerturbationIsOneGaussianEventWithIntervals) {
   EXPECT_GT(model.evaluation->points.back().right, 400);
   ASSERT_EQ(model.intervals.size(), model.parameters.size());
   // the interval is the noise's: two deviations of noise times sensitivity, to either side
-  const auto& how = std::get<OutputPerturbation>(design_of(head + logistic + "method = \"output\"\n").trainings[0].how);
+  const auto& how = std::get<OutputPerturbation>(
+      design_of(head + logistic + "method = \"output\"\n").trainings[0].how);
   EXPECT_EQ(how.noise, plan.as<Gaussian>()->sigma.value());
-  EXPECT_NEAR(model.intervals[0].upper - model.parameters[0], 1.96 * how.noise * sensitivity_of(how), 0.01 * how.noise * sensitivity_of(how));
+  EXPECT_NEAR(model.intervals[0].upper - model.parameters[0],
+              1.96 * how.noise * sensitivity_of(how), 0.01 * how.noise * sensitivity_of(how));
   EXPECT_EQ(charges(), 1U);
 }
 
 TEST_F(Methods, ThePenaltyOfAMinimumIsTheStudysOrFollowsTheNoise) {
   const auto strength = [&](const std::string& more) {
-    return std::get<OutputPerturbation>(design_of(head + logistic + "method = \"output\"\n" + more).trainings[0].how).problem.strength;
+    return std::get<OutputPerturbation>(
+               design_of(head + logistic + "method = \"output\"\n" + more).trainings[0].how)
+        .problem.strength;
   };
   EXPECT_EQ(strength("l2 = 0.25\n"), 500);
   EXPECT_GT(strength(""), 1);
@@ -207,7 +242,8 @@ TEST_F(Methods, ThePenaltyOfAMinimumIsTheStudysOrFollowsTheNoise) {
 
 TEST_F(Methods, ObjectivePerturbationIsChargedAsTheGuaranteeItIs) {
   create(Relation::add_remove, ApproximateBudget{10, 1e-5});
-  const sotto::RunResult found = go(head + logistic + "method = \"objective\"\nevaluate = \"open\"\n");
+  const sotto::RunResult found =
+      go(head + logistic + "method = \"objective\"\nevaluate = \"open\"\n");
   EXPECT_NE(found.release.plan.find("approx("), std::string::npos) << found.release.plan;
   EXPECT_NE(found.release.plan.find("gaussian(1000"), std::string::npos) << found.release.plan;
   EXPECT_LE(found.release.epsilon, 5);
@@ -219,7 +255,8 @@ TEST_F(Methods, ObjectivePerturbationIsChargedAsTheGuaranteeItIs) {
 
 TEST_F(Methods, ObjectivePerturbationLeavesOthersWhatItsShareLeaves) {
   create(Relation::add_remove, ApproximateBudget{10, 1e-5});
-  const std::string text = head + "[[query]]\nname = \"n\"\nask = \"count\"\n" + logistic + "method = \"objective\"\nshare = 3\ntest = 0.2\n";
+  const std::string text = head + "[[query]]\nname = \"n\"\nask = \"count\"\n" + logistic +
+                           "method = \"objective\"\nshare = 3\ntest = 0.2\n";
   const Design found = design_of(text);
   EXPECT_LE(found.total->value.upper, 5);
   EXPECT_GT(found.total->value.upper, 4.9);
@@ -231,42 +268,57 @@ TEST_F(Methods, ObjectivePerturbationLeavesOthersWhatItsShareLeaves) {
 TEST_F(Methods, UnderReplaceOneAMinimumMovesTwiceAsFar) {
   create(Relation::replace_one, ApproximateBudget{10, 1e-5});
   const Design objective = design_of(head + logistic + "method = \"objective\"\n");
-  EXPECT_NE(print(objective.plan).find("group(2, approx("), std::string::npos) << print(objective.plan);
+  EXPECT_NE(print(objective.plan).find("group(2, approx("), std::string::npos)
+      << print(objective.plan);
   EXPECT_LE(objective.total->value.upper, 5);
-  const auto replaced = std::get<OutputPerturbation>(design_of(head + logistic + "method = \"output\"\nl2 = 0.1\n").trainings[0].how);
+  const auto replaced = std::get<OutputPerturbation>(
+      design_of(head + logistic + "method = \"output\"\nl2 = 0.1\n").trainings[0].how);
   create(Relation::add_remove, ApproximateBudget{10, 1e-5});
-  const auto added = std::get<OutputPerturbation>(design_of(head + logistic + "method = \"output\"\nl2 = 0.1\n").trainings[0].how);
+  const auto added = std::get<OutputPerturbation>(
+      design_of(head + logistic + "method = \"output\"\nl2 = 0.1\n").trainings[0].how);
   EXPECT_NEAR(sensitivity_of(replaced) / sensitivity_of(added), 2, 0.01);
   EXPECT_EQ(replaced.noise, added.noise);
 }
 
 TEST_F(Methods, SettingsWithoutATheoremAreRefusedWithARemedy) {
   const std::string svm = "[[train]]\nname = \"m\"\nmodel = \"svm\"\ntarget = \"c\"\n";
-  EXPECT_SAYS(head + svm + "method = \"output\"\n", "model = \"logistic\" or \"huber\"; otherwise method = \"gradient\"");
+  EXPECT_SAYS(head + svm + "method = \"output\"\n",
+              "model = \"logistic\" or \"huber\"; otherwise method = \"gradient\"");
   EXPECT_SAYS(head + svm + "method = \"objective\"\n", "model = \"logistic\" or \"huber\"");
-  EXPECT_SAYS(head + "[[train]]\nname = \"m\"\nmodel = \"linear\"\ntarget = \"d\"\nmethod = \"output\"\n", "method = \"moments\"");
+  EXPECT_SAYS(
+      head + "[[train]]\nname = \"m\"\nmodel = \"linear\"\ntarget = \"d\"\nmethod = \"output\"\n",
+      "method = \"moments\"");
   EXPECT_SAYS(head + logistic + "method = \"output\"\nsteps = 10\n", "only has the setting `l2`");
   EXPECT_SAYS(head + logistic + "method = \"best\"\n", "`method` is");
-  EXPECT_SAYS("data = \"people\"\n[budget]\nrho = 0.1\n" + logistic + "method = \"objective\"\n", "method = \"output\"");
+  EXPECT_SAYS("data = \"people\"\n[budget]\nrho = 0.1\n" + logistic + "method = \"objective\"\n",
+              "method = \"output\"");
   EXPECT_SAYS(head + logistic + "method = \"objective\"\nl2 = 1e-9\n", "declare a strength above");
   EXPECT_SAYS(head + logistic + "accounting = \"individual\"\nbatch = 100\n", "leave out `batch`");
-  EXPECT_SAYS(head + logistic + "accounting = \"individual\"\nclipping = \"adaptive\"\n", "leave out `clipping`");
-  EXPECT_SAYS(head + logistic + "accounting = \"individual\"\nmethod = \"output\"\n", "method = \"gradient\"");
+  EXPECT_SAYS(head + logistic + "accounting = \"individual\"\nclipping = \"adaptive\"\n",
+              "leave out `clipping`");
+  EXPECT_SAYS(head + logistic + "accounting = \"individual\"\nmethod = \"output\"\n",
+              "method = \"gradient\"");
   EXPECT_SAYS(head + logistic + "accounting = \"alone\"\n", "\"uniform\" or \"individual\"");
   create(Relation::add_remove, GdpBudget{5, 1e-6});
-  EXPECT_SAYS(head + logistic + "method = \"objective\"\n", "or make a ledger that adds up ε and δ");
+  EXPECT_SAYS(head + logistic + "method = \"objective\"\n",
+              "or make a ledger that adds up ε and δ");
   create(Relation::replace_one, ZcdpBudget{3, 1e-5});
-  EXPECT_SAYS(head + logistic + "accounting = \"individual\"\n", "the ledger's relation is replace-one");
+  EXPECT_SAYS(head + logistic + "accounting = \"individual\"\n",
+              "the ledger's relation is replace-one");
 }
 
 TEST_F(Methods, UnitsWithSeveralRowsHaveNoObjectivePerturbation) {
   write("people.data.toml",
-        "name = \"people\"\nversion = \"1\"\nsource = \"p.csv\"\nunit = \"who\"\npublic_rows = 2000\nledger = \"l.sotto\"\n" + columns);
+        "name = \"people\"\nversion = \"1\"\nsource = \"p.csv\"\nunit = \"who\"\npublic_rows = "
+        "2000\nledger = \"l.sotto\"\n" +
+            columns);
   create(Relation::add_remove, ApproximateBudget{10, 1e-5}, "who");
   EXPECT_SAYS(head + logistic + "method = \"objective\"\nrows = 4\n", "units with one row");
-  const sotto::RunResult one = go(head + logistic + "method = \"objective\"\nrows = 1\nunits = 500\nevaluate = \"open\"\n");
+  const sotto::RunResult one =
+      go(head + logistic + "method = \"objective\"\nrows = 1\nunits = 500\nevaluate = \"open\"\n");
   EXPECT_GT(one.release.models[0].evaluation->points.back().right, 350);
-  const sotto::RunResult mean = go(head + logistic + "method = \"output\"\nrows = 4\nunits = 500\nevaluate = \"open\"\n");
+  const sotto::RunResult mean =
+      go(head + logistic + "method = \"output\"\nrows = 4\nunits = 500\nevaluate = \"open\"\n");
   EXPECT_GT(mean.release.models[0].evaluation->points.back().right, 350);
 }
 
@@ -289,7 +341,9 @@ TEST_F(Methods, AnIndividualAccountIsChargedWhatItGuarantees) {
 
 TEST_F(Methods, AnIndividualAccountThatIsStoppedStartsAnewUnderItsCharge) {
   const std::string text = head + logistic + "accounting = \"individual\"\n";
-  const auto stop = [](const std::string& what, double) { return what.find("step 30 of") == std::string::npos; };
+  const auto stop = [](const std::string& what, double) {
+    return what.find("step 30 of") == std::string::npos;
+  };
   EXPECT_THROW((void)go(text, stop), LedgerError);
   int first = 0;
   const sotto::RunResult found = go(text, [&](const std::string& what, double) {
@@ -311,7 +365,9 @@ TEST_F(Methods, ProgressReportsStepsCostAndSpeed) {
   EXPECT_NE(told.back().find("m: step 80 of 80, ε ≤ 5 so far, "), std::string::npos) << told.back();
   EXPECT_NE(told.back().find(" rows/s"), std::string::npos) << told.back();
   // what is told is a bound at every step: that after 20 of 80 is not below what they cost
-  const auto at = std::find_if(told.begin(), told.end(), [](const std::string& what) { return what.find("step 20 of 80") != std::string::npos; });
+  const auto at = std::find_if(told.begin(), told.end(), [](const std::string& what) {
+    return what.find("step 20 of 80") != std::string::npos;
+  });
   ASSERT_NE(at, told.end());
   const double said = number_in(at->substr(at->find("ε ≤ ") + std::string("ε ≤ ").size()));
   const auto& how = std::get<Training>(design_of(head + logistic).trainings[0].how);
@@ -320,8 +376,10 @@ TEST_F(Methods, ProgressReportsStepsCostAndSpeed) {
   EXPECT_LT(said, 1.2 * cost);
 }
 
-// What a command writes to a terminal until `enough` says so or a minute is over; then it is killed.
-std::string seen_on_a_terminal(const std::vector<std::string>& words, const std::function<bool(const std::string&)>& enough) {
+// What a command writes to a terminal until `enough` says so or a minute is over; then it is
+// killed.
+std::string seen_on_a_terminal(const std::vector<std::string>& words,
+                               const std::function<bool(const std::string&)>& enough) {
   int terminal = -1;
   const pid_t child = forkpty(&terminal, nullptr, nullptr, nullptr);
   if (child == 0) {
@@ -348,11 +406,17 @@ std::string seen_on_a_terminal(const std::vector<std::string>& words, const std:
 }
 
 TEST_F(Methods, ATerminalShowsStepCostSpeedAndRemainingTime) {
-  write("s.toml", head + logistic + "steps = 50000000\n");  // it is stopped when it has said all that
-  const auto enough = [](const std::string& seen) { return seen.find(" s left") != std::string::npos; };
+  write("s.toml",
+        head + logistic + "steps = 50000000\n");  // it is stopped when it has said all that
+  const auto enough = [](const std::string& seen) {
+    return seen.find(" s left") != std::string::npos;
+  };
   const std::string seen =
-      seen_on_a_terminal({SOTTO_COMMAND_PATH, "run", (folder / "s.toml").string(), "--catalogue", folder.string(), "--duckdb", libduckdb}, enough);
-  const std::regex line(R"(m: step [0-9]+ of 50000000, ε ≤ [0-9.e-]+ so far, [0-9]+ rows/s, [0-9]+ s left)");
+      seen_on_a_terminal({SOTTO_COMMAND_PATH, "run", (folder / "s.toml").string(), "--catalogue",
+                          folder.string(), "--duckdb", libduckdb},
+                         enough);
+  const std::regex line(
+      R"(m: step [0-9]+ of 50000000, ε ≤ [0-9.e-]+ so far, [0-9]+ rows/s, [0-9]+ s left)");
   EXPECT_TRUE(std::regex_search(seen, line)) << seen.substr(0, 2000);
 }
 

@@ -1,4 +1,5 @@
-// Studies that cannot be run: each is refused before anything is charged or opened, with the line and with what to type.
+// Studies that cannot be run: each is refused before anything is charged or opened, with the line
+// and with what to type.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -77,7 +78,8 @@ std::string verdict(const Files& files, const Budget& budget = ZcdpBudget{5, 1e-
   }
   try {
     (void)data_of(files.study);
-    (void)make_design(parse_study(files.study, data), {"people", "person", Relation::add_remove, budget});
+    (void)make_design(parse_study(files.study, data),
+                      {"people", "person", Relation::add_remove, budget});
     return "fine";
   } catch (const StudyError& error) {
     return error.what();
@@ -86,12 +88,14 @@ std::string verdict(const Files& files, const Budget& budget = ZcdpBudget{5, 1e-
   }
 }
 
-// The text is first looked for in the study, then in the data file; ^ in front of it means the data file alone.
+// The text is first looked for in the study, then in the data file; ^ in front of it means the data
+// file alone.
 Files changed(std::string from, const std::string& to) {
   Files files;
   const bool in_data = from.rfind('^', 0) == 0;
   if (in_data) from = from.substr(1);
-  std::string& text = !in_data && files.study.find(from) != std::string::npos ? files.study : files.data;
+  std::string& text =
+      !in_data && files.study.find(from) != std::string::npos ? files.study : files.data;
   const std::size_t at = text.find(from);
   if (at == std::string::npos) throw std::runtime_error("no " + from);
   text.replace(at, from.size(), to);
@@ -106,7 +110,8 @@ TEST(BadStudies, TheGoodOneIsFine) {
   EXPECT_EQ(verdict(Files{}, GdpBudget{5, 1e-3}), "fine");
 }
 
-// tests/unit/study/files/bad_studies.txt: a change of the good study, and what is said. SOTTO_FIX=1 rewrites the file, for reading.
+// tests/unit/study/files/bad_studies.txt: a change of the good study, and what is said. SOTTO_FIX=1
+// rewrites the file, for reading.
 TEST(BadStudies, EachIsRefusedInTheseWords) {
   const std::string path = SOTTO_SOURCE_DIR "/tests/unit/study/files/bad_studies.txt";
   const bool fix = std::getenv("SOTTO_FIX") != nullptr;
@@ -123,8 +128,11 @@ TEST(BadStudies, EachIsRefusedInTheseWords) {
     // from => to, in which \n is a new line
     const std::size_t arrow = line.find(" => ");
     ASSERT_NE(arrow, std::string::npos) << line;
-    const auto unfolded = [](const std::string& text) { return std::regex_replace(text, std::regex("\\\\n"), "\n"); };
-    const std::string found = verdict(changed(unfolded(line.substr(0, arrow)), unfolded(line.substr(arrow + 4))));
+    const auto unfolded = [](const std::string& text) {
+      return std::regex_replace(text, std::regex("\\\\n"), "\n");
+    };
+    const std::string found =
+        verdict(changed(unfolded(line.substr(0, arrow)), unfolded(line.substr(arrow + 4))));
     std::string expected;
     std::getline(in, expected);
     if (expected.rfind("    ", 0) == 0) expected = expected.substr(4);
@@ -138,11 +146,17 @@ TEST(BadStudies, EachIsRefusedInTheseWords) {
 }
 
 TEST(BadStudies, TheLedgersBudgetIsPartOfIt) {
-  EXPECT_NE(verdict(changed("epsilon = 1\ndelta = 1e-6", "rho = 0.1"), ApproximateBudget{5, 0}).find("write epsilon"), std::string::npos);
-  EXPECT_NE(verdict(changed("[budget]\nepsilon = 1\ndelta = 1e-6\n", ""), ApproximateBudget{5, 0}).find("the study has no budget"),
+  EXPECT_NE(verdict(changed("epsilon = 1\ndelta = 1e-6", "rho = 0.1"), ApproximateBudget{5, 0})
+                .find("write epsilon"),
             std::string::npos);
-  EXPECT_EQ(verdict(changed("epsilon = 1\ndelta = 1e-6", "epsilon = 1"), GdpBudget{5}), "fine");  // Laplace noise, covered by its largest loss
-  EXPECT_EQ(verdict(changed("ask = \"count\"", "ask = \"count\"\nnoise = \"laplace\""), GdpBudget{5, 1e-4}), "fine");
+  EXPECT_NE(verdict(changed("[budget]\nepsilon = 1\ndelta = 1e-6\n", ""), ApproximateBudget{5, 0})
+                .find("the study has no budget"),
+            std::string::npos);
+  EXPECT_EQ(verdict(changed("epsilon = 1\ndelta = 1e-6", "epsilon = 1"), GdpBudget{5}),
+            "fine");  // Laplace noise, covered by its largest loss
+  EXPECT_EQ(verdict(changed("ask = \"count\"", "ask = \"count\"\nnoise = \"laplace\""),
+                    GdpBudget{5, 1e-4}),
+            "fine");
 }
 
 TEST(BadStudies, MoreThanAMillionGroupsAreTooMany) {
@@ -155,8 +169,10 @@ TEST(BadStudies, MoreThanAMillionGroupsAreTooMany) {
 }
 
 TEST(BadStudies, AnythingCutOffIsAnErrorOrAStudy) {
-  for (std::size_t size = 0; size < good_study.size(); ++size) (void)verdict({good_data, good_study.substr(0, size)});
-  for (std::size_t size = 0; size < good_data.size(); ++size) (void)verdict({good_data.substr(0, size), good_study});
+  for (std::size_t size = 0; size < good_study.size(); ++size)
+    (void)verdict({good_data, good_study.substr(0, size)});
+  for (std::size_t size = 0; size < good_data.size(); ++size)
+    (void)verdict({good_data.substr(0, size), good_study});
 }
 
 }  // namespace

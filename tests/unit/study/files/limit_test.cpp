@@ -1,4 +1,5 @@
-// Limits on what a unit contributes: a study without them is refused before anything is charged, and each answer names its own.
+// Limits on what a unit contributes: a study without them is refused before anything is charged,
+// and each answer names its own.
 #include "study/api/limit.hpp"
 
 #include <gtest/gtest.h>
@@ -22,15 +23,19 @@ const std::string data =
     "[columns.paid]\ntype = \"real\"\nnull = \"drop\"\nbounds = [0, 10]\n"
     "[budget]\nepsilon = 1\ndelta = 1e-6\n";
 
-std::string query(const std::string& name, const std::string& keys) { return "[[query]]\nname = \"" + name + "\"\n" + keys + "\n"; }
+std::string query(const std::string& name, const std::string& keys) {
+  return "[[query]]\nname = \"" + name + "\"\n" + keys + "\n";
+}
 
 // What is said of a study with these lines on top and these queries; "fine" if nothing is.
-std::string verdict(const std::string& top, const std::string& queries, const std::string& text = data) {
+std::string verdict(const std::string& top, const std::string& queries,
+                    const std::string& text = data) {
   try {
     require_limits(study_in(top + text + queries, "/tmp"));
     return "fine";
   } catch (const LimitNotChosen& error) {
-    return std::string(error.rows() ? "rows " : "") + (error.groups() ? "groups " : "") + "| " + error.what();
+    return std::string(error.rows() ? "rows " : "") + (error.groups() ? "groups " : "") + "| " +
+           error.what();
   }
 }
 
@@ -38,9 +43,11 @@ const std::string count = query("n", "ask = \"count\"");
 const std::string by_month = query("by month", "ask = \"count\"\nby = [\"month\"]");
 
 TEST(Limits, CountingRowsNeedsRows) {
-  for (const char* ask : {"count", "sum", "mean", "variance", "deviation", "histogram", "median", "quantiles"}) {
+  for (const char* ask :
+       {"count", "sum", "mean", "variance", "deviation", "histogram", "median", "quantiles"}) {
     const bool is_count = std::string(ask) == "count";
-    const std::string asked = query("n", "ask = \"" + std::string(ask) + (is_count ? "\"" : "\"\nof = \"paid\""));
+    const std::string asked =
+        query("n", "ask = \"" + std::string(ask) + (is_count ? "\"" : "\"\nof = \"paid\""));
     EXPECT_EQ(verdict("", asked).rfind("rows | ", 0), 0U) << ask << ": " << verdict("", asked);
     EXPECT_EQ(verdict("rows = 2\n", asked), "fine") << ask;
     EXPECT_EQ(verdict("", asked + "rows = 2\n"), "fine") << ask;
@@ -53,19 +60,22 @@ TEST(Limits, GroupingNeedsGroups) {
   EXPECT_EQ(verdict("rows = 2\n", by_month).rfind("groups | ", 0), 0U);
   EXPECT_EQ(verdict("rows = 2\ngroups = 1\n", by_month), "fine");
   EXPECT_EQ(verdict("rows = 2\n", by_month + "groups = 1\n"), "fine");
-  const std::string keys = query("private", "ask = \"count\"\nby = [\"month\"]\nkeys = \"private\"");
+  const std::string keys =
+      query("private", "ask = \"count\"\nby = [\"month\"]\nkeys = \"private\"");
   EXPECT_EQ(verdict("rows = 2\n", keys).rfind("groups | ", 0), 0U);
 }
 
 TEST(Limits, UnitsAndTotalsNeedNoRows) {
   EXPECT_EQ(verdict("", query("n", "ask = \"distinct\"")), "fine");
-  EXPECT_EQ(verdict("", query("n", "ask = \"distinct\"\nby = [\"month\"]")).rfind("groups | ", 0), 0U);
+  EXPECT_EQ(verdict("", query("n", "ask = \"distinct\"\nby = [\"month\"]")).rfind("groups | ", 0),
+            0U);
   EXPECT_EQ(verdict("", query("n", "ask = \"sum\"\nof = \"paid\"\nclamp = \"total\"")), "fine");
   EXPECT_EQ(verdict("", query("n", "ask = \"mean\"\nof = \"paid\"\nclamp = \"total\"")), "fine");
 }
 
 TEST(Limits, OneQueryWithoutThemIsEnough) {
-  const std::string said = verdict("", count + "rows = 1\n" + query("paid", "ask = \"sum\"\nof = \"paid\""));
+  const std::string said =
+      verdict("", count + "rows = 1\n" + query("paid", "ask = \"sum\"\nof = \"paid\""));
   EXPECT_EQ(said.rfind("rows | ", 0), 0U);
   EXPECT_NE(said.find("\"paid\""), std::string::npos);
   EXPECT_EQ(said.find("\"n\""), std::string::npos);
@@ -78,7 +88,9 @@ TEST(Limits, RowsAsUnitsNeedNoLimits) {
 }
 
 TEST(Limits, AModelNeedsRows) {
-  const std::string model = "[[train]]\nname = \"paying\"\nmodel = \"linear\"\ntarget = \"paid\"\nfeatures = [\"month\"]\nunits = 100\n";
+  const std::string model =
+      "[[train]]\nname = \"paying\"\nmodel = \"linear\"\ntarget = \"paid\"\nfeatures = "
+      "[\"month\"]\nunits = 100\n";
   EXPECT_EQ(verdict("", model).rfind("rows | ", 0), 0U);
   EXPECT_EQ(verdict("rows = 2\n", model), "fine");
   EXPECT_EQ(verdict("", model + "rows = 2\n"), "fine");
@@ -97,7 +109,8 @@ TEST(Limits, TheRefusalHasTheLinesToAdd) {
 
 std::string words(const std::string& top, const std::string& asked) {
   const Study study = study_in(top + data + asked, "/tmp");
-  const Design found = make_design(study, {"visits", "person", Relation::add_remove, GdpBudget{1, 1e-7}});
+  const Design found =
+      make_design(study, {"visits", "person", Relation::add_remove, GdpBudget{1, 1e-7}});
   const auto limit = limit_of(study, study.queries.front(), found.measurements.front());
   return limit ? limit->words : "nothing";
 }
@@ -106,19 +119,24 @@ TEST(Limits, EachAnswerNamesItsOwn) {
   EXPECT_EQ(words("rows = 1\n", count), "at most 1 per person");
   EXPECT_EQ(words("rows = 12\ngroups = 5\n", count), "at most 12 per person");
   EXPECT_EQ(words("rows = 1\ngroups = 1\n", by_month), "at most 1 per person, in 1 group");
-  EXPECT_EQ(words("rows = 4\ngroups = 2\n", by_month), "at most 4 per person in each of at most 2 groups");
+  EXPECT_EQ(words("rows = 4\ngroups = 2\n", by_month),
+            "at most 4 per person in each of at most 2 groups");
   EXPECT_EQ(words("rows = 4\ngroups = 3\n", by_month), "at most 4 per person in each group");
   EXPECT_EQ(words("rows = 4\ngroups = 99\n", by_month), "at most 4 per person in each group");
-  EXPECT_EQ(words("rows = 1\n", query("m", "ask = \"mean\"\nof = \"paid\"")), "at most 1 row per person");
+  EXPECT_EQ(words("rows = 1\n", query("m", "ask = \"mean\"\nof = \"paid\"")),
+            "at most 1 row per person");
   EXPECT_EQ(words("", query("d", "ask = \"distinct\"")), "nothing");
-  EXPECT_EQ(words("groups = 2\n", query("d", "ask = \"distinct\"\nby = [\"month\"]")), "each person in at most 2 groups");
+  EXPECT_EQ(words("groups = 2\n", query("d", "ask = \"distinct\"\nby = [\"month\"]")),
+            "each person in at most 2 groups");
 }
 
 class Nothing : public Engine {
  public:
   [[nodiscard]] Dialect dialect() const override { return Dialect::duckdb; }
   [[nodiscard]] std::string table() const override { return "visits"; }
-  Rows query(const std::string& /*sql*/, const Progress& /*progress*/) override { return Rows{2, {std::int64_t{0}, std::int64_t{1000}}}; }
+  Rows query(const std::string& /*sql*/, const Progress& /*progress*/) override {
+    return Rows{2, {std::int64_t{0}, std::int64_t{1000}}};
+  }
 };
 
 class LimitsInARun : public testing::Test {
@@ -127,14 +145,16 @@ class LimitsInARun : public testing::Test {
     std::string name = (fs::temp_directory_path() / "sotto-limit-XXXXXX").string();
     folder = mkdtemp(name.data());
     place = (folder / "l.sotto").string();
-    (void)Ledger::create(place, {"visits", "person", Relation::add_remove, GdpBudget{1, 1e-7}, "integer", (folder / "v.csv").string()});
+    (void)Ledger::create(place, {"visits", "person", Relation::add_remove, GdpBudget{1, 1e-7},
+                                 "integer", (folder / "v.csv").string()});
   }
   void TearDown() override { fs::remove_all(folder); }
 
   sotto::RunResult go(const std::string& top, bool again = false) {
     const Study study = study_in(top + data + count, folder);
     Ledger ledger = Ledger::open(place);
-    return run(study, make_design(study, ledger.terms()), ledger, [] { return std::make_unique<Nothing>(); }, {.again = again});
+    return run(study, make_design(study, ledger.terms()), ledger,
+               [] { return std::make_unique<Nothing>(); }, {.again = again});
   }
 
   fs::path folder;
@@ -146,7 +166,8 @@ TEST_F(LimitsInARun, WithoutThemNothingIsCharged) {
   EXPECT_TRUE(Ledger::open(place).entries().empty());
   const Study study = study_in(data + count, folder);
   const Ledger ledger = Ledger::open(place);
-  EXPECT_THROW((void)preview_charge(study, make_design(study, ledger.terms()), ledger, false), LimitNotChosen);
+  EXPECT_THROW((void)preview_charge(study, make_design(study, ledger.terms()), ledger, false),
+               LimitNotChosen);
   const sotto::RunResult found = go("rows = 3\n");
   ASSERT_TRUE(found.release.answers.front().limit.has_value());
   EXPECT_EQ(found.release.answers.front().limit->words, "at most 3 per person");

@@ -1,4 +1,5 @@
-// What a curator is told on stderr of the data behind an answer, and what no answer and no report ever holds.
+// What a curator is told on stderr of the data behind an answer, and what no answer and no report
+// ever holds.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -25,9 +26,13 @@ std::string text_of(const fs::path& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-void write(const fs::path& file, const std::string& text) { std::ofstream(file, std::ios::binary) << text; }
+void write(const fs::path& file, const std::string& text) {
+  std::ofstream(file, std::ios::binary) << text;
+}
 
-bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool holds(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
 
 class CuratorNotes : public testing::Test {
  protected:
@@ -35,22 +40,28 @@ class CuratorNotes : public testing::Test {
     if (!fs::exists(libduckdb)) GTEST_SKIP() << "no DuckDB; type: ./dev duckdb";
     std::string name = (fs::temp_directory_path() / "sotto-secret-place-XXXXXX").string();
     folder = mkdtemp(name.data());
-    write(folder / "s.toml", "title = \"T\"\ndata = \"p\"\n[budget]\nepsilon = 1\n[[query]]\nname = \"n\"\nask = \"count\"\nby = [\"sex\"]\n");
+    write(folder / "s.toml",
+          "title = \"T\"\ndata = \"p\"\n[budget]\nepsilon = 1\n[[query]]\nname = \"n\"\nask = "
+          "\"count\"\nby = [\"sex\"]\n");
   }
   void TearDown() override { fs::remove_all(folder); }
 
   Said command(const std::string& words) const {
-    const std::string line =
-        "HOME=" + folder.string() + " " + SOTTO_COMMAND_PATH + " " + words + " >" + (folder / "out").string() + " 2>" + (folder / "error").string();
+    const std::string line = "HOME=" + folder.string() + " " + SOTTO_COMMAND_PATH + " " + words +
+                             " >" + (folder / "out").string() + " 2>" + (folder / "error").string();
     const int status = std::system(line.c_str());
     return {WEXITSTATUS(status), text_of(folder / "out"), text_of(folder / "error")};
   }
-  [[nodiscard]] std::string catalogue() const { return " --catalogue " + (folder / "catalogue").string(); }
+  [[nodiscard]] std::string catalogue() const {
+    return " --catalogue " + (folder / "catalogue").string();
+  }
   Said init(const std::string& more) const {
-    return command("data init " + (folder / "p.csv").string() + " --unit row --epsilon 100 --quiet --data-version 1 " + more + catalogue());
+    return command("data init " + (folder / "p.csv").string() +
+                   " --unit row --epsilon 100 --quiet --data-version 1 " + more + catalogue());
   }
   Said run(const std::string& more = "") const {
-    return command("run " + (folder / "s.toml").string() + " --duckdb " + libduckdb + " " + more + catalogue());
+    return command("run " + (folder / "s.toml").string() + " --duckdb " + libduckdb + " " + more +
+                   catalogue());
   }
   // The data file with the line after a column's name changed.
   void edit(const std::string& from, const std::string& to) const {
@@ -71,7 +82,8 @@ class CuratorNotes : public testing::Test {
 };
 
 TEST_F(CuratorNotes, AnUnreadableFileMakesNoDataFile) {
-  const auto is_refused = [&](const std::string& csv, const std::string& options, const std::string& advice) {
+  const auto is_refused = [&](const std::string& csv, const std::string& options,
+                              const std::string& advice) {
     write(folder / "p.csv", csv);
     const Said said = init(options);
     EXPECT_EQ(said.status, 2) << csv;
@@ -83,11 +95,14 @@ TEST_F(CuratorNotes, AnUnreadableFileMakesNoDataFile) {
   is_refused(headerless, "", "type --header");
   is_refused("age,age\n1,2\n", "", "appears twice");
   is_refused(",age\n1,2\n", "", "a name is empty");
-  is_refused("Private,Kiel\nState,Bonn\nPrivate,Ulm\n", "", "\"Private\" is also a value in a later line");
+  is_refused("Private,Kiel\nState,Bonn\nPrivate,Ulm\n", "",
+             "\"Private\" is also a value in a later line");
   is_refused("age,sex\n1, Male\n", "", "type --trim");
   is_refused("age,sex\n1, Male\n", "", "type --no-trim");
-  is_refused("4,2\n1,2,3\n4,5,6\n", "--header", "2 of 2 records cannot be read: most have 3 fields, and the first line names 2");
-  is_refused(headerless, "--names a,b,c", "3 of 3 records cannot be read: most have 2 fields, and --names has 3");
+  is_refused("4,2\n1,2,3\n4,5,6\n", "--header",
+             "2 of 2 records cannot be read: most have 3 fields, and the first line names 2");
+  is_refused(headerless, "--names a,b,c",
+             "3 of 3 records cannot be read: most have 2 fields, and --names has 3");
   is_refused(headerless, "--names a,", "--names has an empty name");
   is_refused(headerless, "--names a,a", "--names has \"a\" twice");
   is_refused(headerless, "--names a,b --header", "exclude each other");
@@ -101,7 +116,8 @@ TEST_F(CuratorNotes, TypedOptionsDecide) {
   write(folder / "p.csv", "39, Male\n50, Female\n");
   ASSERT_EQ(init("--names age,sex --trim --publisher Office").status, 0);
   const std::string data = text_of(folder / "catalogue" / "p.data.toml");
-  for (const char* line : {"names = [\"age\", \"sex\"]", "trim = true", "publisher = \"Office\"", "[columns.age]\ntype = \"integer\""}) {
+  for (const char* line : {"names = [\"age\", \"sex\"]", "trim = true", "publisher = \"Office\"",
+                           "[columns.age]\ntype = \"integer\""}) {
     EXPECT_TRUE(holds(data, line)) << line;
   }
   fs::remove_all(folder / "catalogue");
@@ -111,9 +127,12 @@ TEST_F(CuratorNotes, TypedOptionsDecide) {
 
 TEST_F(CuratorNotes, ANameWithoutAFormatNeedsTheOption) {
   write(folder / "p x.data", "a;b\n1;2\n");
-  const Said said = command("data init '" + (folder / "p x.data").string() + "' --unit row --epsilon 1" + catalogue());
+  const Said said = command("data init '" + (folder / "p x.data").string() +
+                            "' --unit row --epsilon 1" + catalogue());
   EXPECT_EQ(said.status, 2);
-  EXPECT_TRUE(holds(said.error, "sotto data init '" + (folder / "p x.data").string() + "' --format csv")) << said.error;
+  EXPECT_TRUE(
+      holds(said.error, "sotto data init '" + (folder / "p x.data").string() + "' --format csv"))
+      << said.error;
 }
 
 TEST_F(CuratorNotes, UnreadableRecordsAreReportedToTheCuratorOnly) {
@@ -196,7 +215,8 @@ TEST_F(CuratorNotes, WithoutAMemoryAFileNewerThanTheAnswerIsReported) {
 TEST_F(CuratorNotes, NoAnswerAndNoReportHoldsAPlace) {
   make("1,Male\n2,Female\n", "--publisher Office");
   for (const char* format : {"table", "json", "csv"}) {
-    const Said said = run(std::string("--format ") + format + " --report " + (folder / "r.html").string());
+    const Said said =
+        run(std::string("--format ") + format + " --report " + (folder / "r.html").string());
     ASSERT_EQ(said.status, 0) << said.error;
     EXPECT_FALSE(holds(said.out, "secret-place")) << format;
     const std::string page = text_of(folder / "r.html");
@@ -219,17 +239,23 @@ TEST_F(CuratorNotes, NoAnswerAndNoReportHoldsAPlace) {
 
 TEST_F(CuratorNotes, AConstantThatIsNoDeclaredValueIsRefusedBeforeTheCharge) {
   make("1,Male\n2,Female\n");
-  write(folder / "s.toml", "data = \"p\"\n[budget]\nepsilon = 1\n[[query]]\nname = \"n\"\nask = \"count\"\nwhere = \"sex = 'male'\"\n");
+  write(folder / "s.toml",
+        "data = \"p\"\n[budget]\nepsilon = 1\n[[query]]\nname = \"n\"\nask = \"count\"\nwhere = "
+        "\"sex = 'male'\"\n");
   const Said said = run();
   EXPECT_EQ(said.status, 2);
   EXPECT_TRUE(holds(said.error, "did you mean \"Male\"?")) << said.error;
-  EXPECT_FALSE(holds(command("ledger show " + (folder / "catalogue" / "p.sotto").string() + " --format csv").out, "laplace"));
+  EXPECT_FALSE(holds(
+      command("ledger show " + (folder / "catalogue" / "p.sotto").string() + " --format csv").out,
+      "laplace"));
 }
 
 TEST_F(CuratorNotes, CheckShowsUnlistedValues) {
   make("1, Male\n2, Female\n3, Female\n", "--no-trim");
   const Said said = command("data check p --duckdb " + libduckdb + catalogue());
-  EXPECT_TRUE(holds(said.out, "the commonest values that are not listed: \" Female\" (2), \" Male\" (1)")) << said.out;
+  EXPECT_TRUE(
+      holds(said.out, "the commonest values that are not listed: \" Female\" (2), \" Male\" (1)"))
+      << said.out;
   EXPECT_TRUE(holds(said.out, "write trim = true")) << said.out;
 }
 

@@ -1,5 +1,5 @@
-// Intervals hold the truth as often as they say. Noise is drawn as it is released, on numbers that are known; each case fails by chance less
-// than once in a hundred thousand runs.
+// Intervals hold the truth as often as they say. Noise is drawn as it is released, on numbers that
+// are known; each case fails by chance less than once in a hundred thousand runs.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -24,14 +24,19 @@ std::ostream& operator<<(std::ostream& out, const Case& c) {
   return out << c.ask << " " << c.noise << " rho " << c.rho << " n " << c.n << " " << c.shape;
 }
 
-Study study_of(const Case& c, const std::string& more = "", const std::string& bounds = "[-20, 60]") {
+Study study_of(const Case& c, const std::string& more = "",
+               const std::string& bounds = "[-20, 60]") {
   const bool counts = c.ask == "count" || c.ask == "distinct";
-  return study_in("[data]\nname = \"d\"\nversion = \"1\"\nsource = \"d.csv\"\n[columns.v]\ntype = \"real\"\nnull = \"drop\"\nbounds = " + bounds +
-                      "\n[budget]\nrho = " + shortest(c.rho) + "\n[[query]]\nname = \"q\"\nask = \"" + c.ask + "\"\nnoise = \"" + c.noise + "\"\n" +
-                      (counts ? "" : "of = \"v\"\n") + more,
-                  "/");
+  return study_in(
+      "[data]\nname = \"d\"\nversion = \"1\"\nsource = \"d.csv\"\n[columns.v]\ntype = "
+      "\"real\"\nnull = \"drop\"\nbounds = " +
+          bounds + "\n[budget]\nrho = " + shortest(c.rho) + "\n[[query]]\nname = \"q\"\nask = \"" +
+          c.ask + "\"\nnoise = \"" + c.noise + "\"\n" + (counts ? "" : "of = \"v\"\n") + more,
+      "/");
 }
-Design design_of(const Study& study) { return make_design(study, {"d", "row", Relation::add_remove, ZcdpBudget{1e9, 0}}); }
+Design design_of(const Study& study) {
+  return make_design(study, {"d", "row", Relation::add_remove, ZcdpBudget{1e9, 0}});
+}
 
 std::vector<double> values_of(const Case& c) {
   std::mt19937_64 dice(3);
@@ -53,12 +58,14 @@ GroupTotals gathered(const Aggregate& a, const std::vector<double>& values) {
   if (a.gather == Gather::bins) {
     all.counts.assign(static_cast<std::size_t>(a.bins.count), 0);
     for (const double x : values)
-      all.counts[static_cast<std::size_t>(std::clamp((x - a.bins.lower) / a.bins.width, 0.0, static_cast<double>(a.bins.count - 1)))] += 1;
+      all.counts[static_cast<std::size_t>(std::clamp((x - a.bins.lower) / a.bins.width, 0.0,
+                                                     static_cast<double>(a.bins.count - 1)))] += 1;
     return all;
   }
   all = {{static_cast<std::int64_t>(values.size())}, {0}, {0}};
   for (const double x : values) {
-    const std::int64_t code = static_cast<std::int64_t>(std::nearbyint(x / a.steps.unit())) - a.steps.low;
+    const std::int64_t code =
+        static_cast<std::int64_t>(std::nearbyint(x / a.steps.unit())) - a.steps.low;
     all.sums[0] += code;
     all.squares[0] += code * code;
   }
@@ -75,12 +82,16 @@ Seen simulate(const Study& study, const Measurement& m, const GroupTotals& data,
   Seen seen;
   double all = 0;
   for (int i = 0; i < rounds; ++i) {
-    const QueryAnswer found = answer(study, study.queries[0], m, m.aggregate.groups, noise.release(numbers));
+    const QueryAnswer found =
+        answer(study, study.queries[0], m, m.aggregate.groups, noise.release(numbers));
     EXPECT_EQ(found.estimates.size(), truth.estimates.size());
     for (std::size_t e = 0; e < found.estimates.size(); ++e) {
       const Estimate& one = found.estimates[e];
       const double slack = 1e-9 * (1 + std::abs(truth.estimates[e].value));
-      seen.coverage += one.low <= truth.estimates[e].value + slack && truth.estimates[e].value <= one.high + slack ? 1 : 0;
+      seen.coverage += one.low <= truth.estimates[e].value + slack &&
+                               truth.estimates[e].value <= one.high + slack
+                           ? 1
+                           : 0;
       seen.half_width += (one.high - one.low) / 2;
       all += 1;
     }
@@ -129,17 +140,20 @@ TEST(Intervals, OfNonnegativeNumbersCoverTheTruthInThePossibleRange) {
         if (bounds[1] == '-') few = {-1, -2, -30};
         const double sign = bounds[1] == '-' && ask == "sum" ? -1 : 1;
         const auto numbers = coordinates(m, gathered(m.aggregate, few));
-        const QueryAnswer truth = answer(study, study.queries[0], m, m.aggregate.groups, numbers, true);
+        const QueryAnswer truth =
+            answer(study, study.queries[0], m, m.aggregate.groups, numbers, true);
         const Additive drawn(m.event);
         int impossible = 0;
         int held = 0;
         int all = 0;
         for (int i = 0; i < 2000; ++i) {
-          const QueryAnswer found = answer(study, study.queries[0], m, m.aggregate.groups, drawn.release(numbers));
+          const QueryAnswer found =
+              answer(study, study.queries[0], m, m.aggregate.groups, drawn.release(numbers));
           for (std::size_t e = 0; e < found.estimates.size(); ++e, ++all) {
             const Estimate& one = found.estimates[e];
             impossible += sign * one.value < 0 ? 1 : 0;
-            held += one.low <= truth.estimates[e].value && truth.estimates[e].value <= one.high ? 1 : 0;
+            held +=
+                one.low <= truth.estimates[e].value && truth.estimates[e].value <= one.high ? 1 : 0;
             EXPECT_GE(sign * one.low, 0);
             EXPECT_GE(sign * one.high, 0);
             EXPECT_GT(one.high - one.low, m.scale / 2);
@@ -159,7 +173,8 @@ TEST(Intervals, OfNonnegativeNumbersCoverTheTruthInThePossibleRange) {
 TEST(Intervals, OfMeansAreAsWideAsExpectedWhereverTheMeanLies) {
   for (const std::string& noise : noises) {
     for (const std::string shape : {"low", "high", "ends", "skew"}) {
-      for (const std::string more : {"", "[[query]]\nname = \"v\"\nask = \"variance\"\nof = \"v\"\n"}) {
+      for (const std::string more :
+           {"", "[[query]]\nname = \"v\"\nask = \"variance\"\nof = \"v\"\n"}) {
         const Case c{"mean", noise, 0.1, 20000, shape};
         SCOPED_TRACE(c);
         const Study study = study_of(c, more);
@@ -186,7 +201,8 @@ TEST(Intervals, OfMeansHoldTheTruth) {
   for (const std::string& noise : noises) {
     for (const double rho : {0.005, 2.0}) {
       for (const int n : {0, 1, 4, 60, 3000}) {
-        for (const std::string shape : {"low", "high", "ends", "even"}) expect_coverage({"mean", noise, rho, n, shape}, n == 0 ? 50 : 500);
+        for (const std::string shape : {"low", "high", "ends", "even"})
+          expect_coverage({"mean", noise, rho, n, shape}, n == 0 ? 50 : 500);
       }
     }
   }
@@ -199,7 +215,8 @@ TEST(Intervals, OfMeansOfManyAreAsNarrowAsTheNoise) {
     const Measurement m = design_of(study).measurements[0];
     const Seen seen = simulate(study, m, gathered(m.aggregate, values_of(c)), 200);
     // Σ(upper - mean)/range a - … : about half the noise of each half
-    EXPECT_LE(seen.half_width, 1.1 * m.scale * (noise == "laplace" ? 2.95 : 1.96) * std::sqrt(0.5) / 5000 * 1.2);
+    EXPECT_LE(seen.half_width,
+              1.1 * m.scale * (noise == "laplace" ? 2.95 : 1.96) * std::sqrt(0.5) / 5000 * 1.2);
   }
 }
 
@@ -237,7 +254,8 @@ TEST(Intervals, OfQuantilesHoldTheTruth) {
       for (const int n : {4, 2000}) {
         for (const std::string shape : {"low", "high", "ends", "even", "skew"}) {
           for (const std::string q : {"0.03", "0.5", "0.9"}) {
-            expect_coverage({"quantiles", noise, rho, n, shape}, 120, "quantiles = [" + q + "]\nstep = 1\n");
+            expect_coverage({"quantiles", noise, rho, n, shape}, 120,
+                            "quantiles = [" + q + "]\nstep = 1\n");
           }
         }
       }
@@ -245,20 +263,23 @@ TEST(Intervals, OfQuantilesHoldTheTruth) {
   }
 }
 
-// Of a thousand leaves some look possible by chance, far from the quantile: the interval is not the hull of these (it was, eleven errors wide).
+// Of a thousand leaves some look possible by chance, far from the quantile: the interval is not the
+// hull of these (it was, eleven errors wide).
 TEST(Intervals, OfQuantilesUnderMuchNoiseAreNotMuchWiderThanTheirErrors) {
   const Case c{"quantiles", "laplace", 0.02, 442, "even"};
   const std::string asked = "quantiles = [0.5]\n";
   const Study study = study_of(c, asked);
   const Measurement m = design_of(study).measurements[0];
   const auto numbers = coordinates(m, gathered(m.aggregate, values_of(c)));
-  const double truth = answer(study, study.queries[0], m, m.aggregate.groups, numbers, true).estimates[0].value;
+  const double truth =
+      answer(study, study.queries[0], m, m.aggregate.groups, numbers, true).estimates[0].value;
   const Additive drawn(m.event);
   double squares = 0;
   double widths = 0;
   constexpr int rounds = 400;
   for (int i = 0; i < rounds; ++i) {
-    const Estimate found = answer(study, study.queries[0], m, m.aggregate.groups, drawn.release(numbers)).estimates[0];
+    const Estimate found =
+        answer(study, study.queries[0], m, m.aggregate.groups, drawn.release(numbers)).estimates[0];
     squares += (found.value - truth) * (found.value - truth);
     widths += found.high - found.low;
   }
@@ -272,7 +293,8 @@ TEST(Intervals, OfAMeanThatIsReadFromThirdsHoldTheTruth) {
     const Study study = study_of(c, "[[query]]\nname = \"s\"\nask = \"variance\"\nof = \"v\"\n");
     const Design found = design_of(study);
     ASSERT_EQ(found.measurements.size(), 1U);
-    const Seen seen = simulate(study, found.measurements[0], gathered(found.measurements[0].aggregate, values_of(c)), 1000);
+    const Seen seen = simulate(study, found.measurements[0],
+                               gathered(found.measurements[0].aggregate, values_of(c)), 1000);
     EXPECT_GE(seen.coverage, 0.95 - 4.5 * std::sqrt(0.95 * 0.05 / 1000));
   }
 }
@@ -287,12 +309,14 @@ TEST(Intervals, OfManyFineLeavesAreFast) {
 }
 
 TEST(Intervals, OfExactNumbersHaveNoWidth) {
-  for (const std::string ask : {"count", "sum", "mean", "variance", "deviation", "histogram", "quantiles"}) {
+  for (const std::string ask :
+       {"count", "sum", "mean", "variance", "deviation", "histogram", "quantiles"}) {
     const Case c{ask, "gaussian", 1, 200, "even"};
     const Study study = study_of(c);
     const Measurement m = design_of(study).measurements[0];
-    for (const Estimate& e :
-         answer(study, study.queries[0], m, m.aggregate.groups, coordinates(m, gathered(m.aggregate, values_of(c))), true).estimates) {
+    for (const Estimate& e : answer(study, study.queries[0], m, m.aggregate.groups,
+                                    coordinates(m, gathered(m.aggregate, values_of(c))), true)
+                                 .estimates) {
       EXPECT_EQ(e.low, e.value);
       EXPECT_EQ(e.high, e.value);
     }

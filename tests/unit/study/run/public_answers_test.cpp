@@ -1,4 +1,5 @@
-// What stands beside the answers to public data: the numbers without noise, and those in the data, of which nothing is cut.
+// What stands beside the answers to public data: the numbers without noise, and those in the data,
+// of which nothing is cut.
 #include "study/api/public_answers.hpp"
 
 #include <gtest/gtest.h>
@@ -41,7 +42,8 @@ class PublicAnswersTest : public testing::Test {
     folder = mkdtemp(name.data());
     std::ofstream file(folder / "d.csv");
     file << "host,protocol,bytes\n";
-    for (const Record& r : records()) file << r.host << "," << r.protocol << "," << shortest(r.bytes) << "\n";
+    for (const Record& r : records())
+      file << r.host << "," << r.protocol << "," << shortest(r.bytes) << "\n";
     file << "2,,\n";  // a row without key and value
   }
   void TearDown() override {
@@ -86,15 +88,18 @@ class PublicAnswersTest : public testing::Test {
   };
   Both both(const Query& query) const {
     const Study study = study_of({query});
-    const Design design = sotto::make_design(study, {"d", "host", Relation::add_remove, ZcdpBudget{10, 0}});
+    const Design design =
+        sotto::make_design(study, {"d", "host", Relation::add_remove, ZcdpBudget{10, 0}});
     Limits limits;
     limits.duckdb = libduckdb;
-    const auto engine = open_engine(FileSource{folder / "d.csv", ""}, stored_columns(study), limits);
+    const auto engine =
+        open_engine(FileSource{folder / "d.csv", ""}, stored_columns(study), limits);
     Release release{};
     release.answers.resize(1);
     const PublicAnswers found = public_answers(study, design, *engine, release);
     Both numbers;
-    for (const Estimate& e : found.without_noise[0].estimates) numbers.without_noise.push_back(e.value);
+    for (const Estimate& e : found.without_noise[0].estimates)
+      numbers.without_noise.push_back(e.value);
     for (const Estimate& e : found.in_the_data[0].estimates) numbers.in_the_data.push_back(e.value);
     numbers.cuts = found.in_the_data[0].cuts;
     return numbers;
@@ -111,11 +116,15 @@ class PublicAnswersTest : public testing::Test {
   fs::path folder;
 };
 
-bool holds(const std::vector<std::string>& all, const std::string& one) { return std::find(all.begin(), all.end(), one) != all.end(); }
+bool holds(const std::vector<std::string>& all, const std::string& one) {
+  return std::find(all.begin(), all.end(), one) != all.end();
+}
 
 TEST_F(PublicAnswersTest, ACountOfFewRowsOfEachUnitStandsBesideTheCountInTheData) {
   const Both found = both(query(Aggregation::count));
-  EXPECT_EQ(found.without_noise, (std::vector<double>{40, 27, 0}));  // 20 of host 1 and of host 2; 20 of host 1 and 7 of host 3
+  EXPECT_EQ(found.without_noise,
+            (std::vector<double>{40, 27,
+                                 0}));  // 20 of host 1 and of host 2; 20 of host 1 and 7 of host 3
   EXPECT_EQ(found.in_the_data, (std::vector<double>{780, 257, 0}));
   EXPECT_TRUE(holds(found.cuts, "at most 20 rows of each host in a group"));
   EXPECT_TRUE(holds(found.cuts, "each host in at most 2 groups"));
@@ -169,7 +178,8 @@ TEST_F(PublicAnswersTest, QuantilesLieBetweenTheirNeighbours) {
   for (std::size_t i = 0; i < 2; ++i) {
     const double place = (i == 0 ? 0.25 : 0.5) * static_cast<double>(tcp.size() - 1);
     const auto below = static_cast<std::size_t>(place);
-    EXPECT_NEAR(found.in_the_data[i], tcp[below] + (place - std::floor(place)) * (tcp[below + 1] - tcp[below]), 1e-9);
+    EXPECT_NEAR(found.in_the_data[i],
+                tcp[below] + (place - std::floor(place)) * (tcp[below + 1] - tcp[below]), 1e-9);
   }
   EXPECT_TRUE(holds(found.cuts, "to the nearest 0.098"));
 }
@@ -177,10 +187,12 @@ TEST_F(PublicAnswersTest, QuantilesLieBetweenTheirNeighbours) {
 TEST_F(PublicAnswersTest, AHistogramCountsWhatLiesBeyondInItsFirstAndLastBin) {
   const Both found = both(query(Aggregation::histogram));  // bins [0, 50) and [50, 100)
   const auto tcp = values("tcp");
-  const auto low = static_cast<double>(std::count_if(tcp.begin(), tcp.end(), [](double x) { return x < 50; }));
+  const auto low =
+      static_cast<double>(std::count_if(tcp.begin(), tcp.end(), [](double x) { return x < 50; }));
   EXPECT_EQ(found.in_the_data[0], low);
   EXPECT_EQ(found.in_the_data[1], static_cast<double>(tcp.size()) - low);
-  EXPECT_TRUE(holds(found.cuts, "values below 0 count in the first range, from 100 on in the last"));
+  EXPECT_TRUE(
+      holds(found.cuts, "values below 0 count in the first range, from 100 on in the last"));
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// A training that was stopped, and what a thief of its folder, another writer of it, and a crash can make of that: nothing but a closed request.
+// A training that was stopped, and what a thief of its folder, another writer of it, and a crash
+// can make of that: nothing but a closed request.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -24,8 +25,10 @@ const std::string libduckdb = SOTTO_SOURCE_DIR "/build/duckdb/libduckdb.so";
 std::string study_called(const std::string& title) {
   return "title = \"" + title +
          "\"\n[data]\nname = \"people\"\nversion = \"1\"\nsource = \"p.csv\"\npublic_rows = 2000\n"
-         "[columns.a]\ntype = \"real\"\nnull = \"drop\"\nbounds = [0, 10]\n[columns.c]\ntype = \"boolean\"\nnull = \"drop\"\n"
-         "[budget]\nepsilon = 1\ndelta = 1e-6\n[[train]]\nname = \"m\"\nmodel = \"logistic\"\ntarget = \"c\"\ntest = 0.25\n";
+         "[columns.a]\ntype = \"real\"\nnull = \"drop\"\nbounds = [0, 10]\n[columns.c]\ntype = "
+         "\"boolean\"\nnull = \"drop\"\n"
+         "[budget]\nepsilon = 1\ndelta = 1e-6\n[[train]]\nname = \"m\"\nmodel = "
+         "\"logistic\"\ntarget = \"c\"\ntest = 0.25\n";
 }
 
 std::string bytes_of(const fs::path& path) {
@@ -48,7 +51,8 @@ class Resume : public testing::Test {
       data << a << "," << (a > 5 ? "true" : "false") << "\n";
     }
     data.close();
-    (void)Ledger::create(place, {"people", "row", Relation::add_remove, ZcdpBudget{3, 1e-5}, "row", (folder / "p.csv").string()});
+    (void)Ledger::create(place, {"people", "row", Relation::add_remove, ZcdpBudget{3, 1e-5}, "row",
+                                 (folder / "p.csv").string()});
   }
   void TearDown() override {
     if (!folder.empty()) fs::remove_all(folder);
@@ -68,23 +72,29 @@ class Resume : public testing::Test {
       return steps.empty() || steps.back() != until;
     };
     try {
-      found = run(study, make_design(study, ledger.terms()), ledger, open, {.checkpoints = folder, .threads = 1}, told);
+      found = run(study, make_design(study, ledger.terms()), ledger, open,
+                  {.checkpoints = folder, .threads = 1}, told);
       return "";
     } catch (const LedgerError& error) {
       return error.what();
     }
   }
-  [[nodiscard]] std::string request(const std::string& title) const { return request_id(study_in(study_called(title), folder), Ledger::open(place)); }
+  [[nodiscard]] std::string request(const std::string& title) const {
+    return request_id(study_in(study_called(title), folder), Ledger::open(place));
+  }
   // The one file of a request that was stopped.
   [[nodiscard]] fs::path checkpoint_of(const std::string& title) const {
     fs::path file;
     for (const auto& entry : fs::directory_iterator(folder)) {
-      const bool is_its = entry.path().filename().string().rfind(digest(request(title)).substr(0, 32), 0) == 0;
+      const bool is_its =
+          entry.path().filename().string().rfind(digest(request(title)).substr(0, 32), 0) == 0;
       if (is_its && entry.path().extension() == ".checkpoint") file = entry.path();
     }
     return file;
   }
-  static void put(const fs::path& path, const std::string& bytes) { std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes; }
+  static void put(const fs::path& path, const std::string& bytes) {
+    std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
+  }
 
   fs::path folder;
   std::string place;
@@ -92,7 +102,9 @@ class Resume : public testing::Test {
   std::optional<sotto::RunResult> found;
 };
 
-bool mentions(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool mentions(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
 
 TEST_F(Resume, AnOldCheckpointThatIsPutBackClosesTheRequestAndNoStepIsTaken) {
   EXPECT_NE(go("A", 10), "");
@@ -107,7 +119,9 @@ TEST_F(Resume, AnOldCheckpointThatIsPutBackClosesTheRequestAndNoStepIsTaken) {
     fs::remove(last);
     put(under_its_new_name ? last : first, old);
     const std::string words = go("A");
-    EXPECT_TRUE(mentions(words, under_its_new_name ? "is not the one that the ledger marks" : "is absent")) << words;
+    EXPECT_TRUE(
+        mentions(words, under_its_new_name ? "is not the one that the ledger marks" : "is absent"))
+        << words;
     EXPECT_TRUE(mentions(words, "It stays charged and is not run again")) << words;
     EXPECT_TRUE(steps.empty());
   }
@@ -131,7 +145,8 @@ TEST_F(Resume, CheckpointsOfTwoStudiesCannotBeSwapped) {
   EXPECT_EQ(Ledger::open(place).entries().size(), 2U);
 }
 
-// The parameters that a thief would have: an unsealed checkpoint, as an earlier version wrote it, or one of the thief's own making.
+// The parameters that a thief would have: an unsealed checkpoint, as an earlier version wrote it,
+// or one of the thief's own making.
 TEST_F(Resume, AForgedCheckpointClosesTheRequest) {
   EXPECT_NE(go("A", 10), "");
   const std::string sealed = bytes_of(checkpoint_of("A"));
@@ -145,7 +160,8 @@ TEST_F(Resume, AForgedCheckpointClosesTheRequest) {
   EXPECT_TRUE(steps.empty());
 }
 
-// Who puts back the whole folder, the ledger too, is found by the witness, as for every other record.
+// Who puts back the whole folder, the ledger too, is found by the witness, as for every other
+// record.
 TEST_F(Resume, ALedgerThatIsPutBackWithItsCheckpointIsFoundByTheWitness) {
   const LedgerOptions options{.witness = (folder / "witness").string()};
   EXPECT_NE(go("A", 10, options), "");
@@ -170,7 +186,9 @@ TEST_F(Resume, AnotherProcessThatWentOnStopsThisOne) {
   CheckpointFile other(ledger, elsewhere, request("A"));
   const std::string text = other.read().value();
   EXPECT_NE(go("A", 20), "");
-  EXPECT_THROW(other.write(text), LedgerError);  // with other noise in it, it would be a second answer to the same steps
+  EXPECT_THROW(
+      other.write(text),
+      LedgerError);  // with other noise in it, it would be a second answer to the same steps
   EXPECT_EQ(go("A"), "");
   EXPECT_THROW(ledger.keep_answer(request("A"), "another end"), LedgerError);
 }
@@ -178,7 +196,8 @@ TEST_F(Resume, AnotherProcessThatWentOnStopsThisOne) {
 TEST_F(Resume, ThePrivateTestAfterAStopIsOfTheSamePeople) {
   const auto secret = [&] {
     Ledger ledger = Ledger::open(place);
-    return study_detail::checkpoint_in(CheckpointFile(ledger, folder, request("A")).read().value()).secret.words();
+    return study_detail::checkpoint_in(CheckpointFile(ledger, folder, request("A")).read().value())
+        .secret.words();
   };
   EXPECT_NE(go("A", 10), "");
   const auto first = secret();
@@ -196,7 +215,8 @@ TEST(Splits, OneSecretGivesOneSplitWithTheRequestedShare) {
   for (int i = 0; i < 10000; ++i) builder.add(0)[0] = static_cast<std::int16_t>(i);
   const Examples all = std::move(builder).build();
   const auto in_test = [&](const Secret& secret) {
-    const study_detail::TrainTestSplit split = study_detail::train_test_split(0.25, all, Stream(secret), 0);
+    const study_detail::TrainTestSplit split =
+        study_detail::train_test_split(0.25, all, Stream(secret), 0);
     EXPECT_EQ(split.train.rows() + split.test.rows(), 10000U);
     std::vector<std::int16_t> codes;
     for (std::size_t i = 0; i < split.test.rows(); ++i) codes.push_back(split.test.row(i)[0]);

@@ -1,4 +1,5 @@
-// The order of a run: charge, data, noise, keep, show. The engine here is a witness: it notes what the ledger holds when the data are asked.
+// The order of a run: charge, data, noise, keep, show. The engine here is a witness: it notes what
+// the ledger holds when the data are asked.
 #include "study/api/run.hpp"
 
 #include <gtest/gtest.h>
@@ -18,7 +19,8 @@ namespace {
 namespace fs = std::filesystem;
 
 const std::string count_study =
-    "title = \"A count\"\n[data]\nname = \"people\"\nversion = \"1\"\nsource = \"p.csv\"\n[columns.v]\ntype = \"real\"\nnull = \"drop\"\nbounds = "
+    "title = \"A count\"\n[data]\nname = \"people\"\nversion = \"1\"\nsource = "
+    "\"p.csv\"\n[columns.v]\ntype = \"real\"\nnull = \"drop\"\nbounds = "
     "[0, 10]\n"
     "[budget]\nrho = 0.1\n[[query]]\nname = \"n\"\nask = \"count\"\n";
 
@@ -48,10 +50,12 @@ class Witness : public Engine {
     const Ledger ledger = Ledger::open(place_);
     const auto entries = ledger.entries();
     seen_.entries_when_asked = entries.size();
-    seen_.state_when_asked = entries.empty() ? RequestState::unknown : ledger.state(entries.back().request);
+    seen_.state_when_asked =
+        entries.empty() ? RequestState::unknown : ledger.state(entries.back().request);
     seen_.kept_when_asked = !entries.empty() && ledger.answer(entries.back().request).has_value();
     if (meanwhile_) meanwhile_();
-    if (seen_.fails || (progress && !progress(0.5))) throw EngineError("the engine failed on a statement that sotto wrote", "secret 4711");
+    if (seen_.fails || (progress && !progress(0.5)))
+      throw EngineError("the engine failed on a statement that sotto wrote", "secret 4711");
     const auto look = static_cast<std::size_t>(seen_.asked) - 1;
     return look < seen_.answers.size() ? seen_.answers[look] : Rows{1, {std::int64_t{1000}}};
   }
@@ -68,15 +72,18 @@ class RunOrder : public testing::Test {
     std::string name = (fs::temp_directory_path() / "sotto-run-XXXXXX").string();
     folder = mkdtemp(name.data());
     place = (folder / "l.sotto").string();
-    (void)Ledger::create(place, {"people", "row", Relation::add_remove, ZcdpBudget{0.35, 0}, "row", (folder / "p.csv").string()});
+    (void)Ledger::create(place, {"people", "row", Relation::add_remove, ZcdpBudget{0.35, 0}, "row",
+                                 (folder / "p.csv").string()});
   }
   void TearDown() override { fs::remove_all(folder); }
 
-  sotto::RunResult go(bool again = false, const std::string& text = count_study, const Watcher& told = {}) {
+  sotto::RunResult go(bool again = false, const std::string& text = count_study,
+                      const Watcher& told = {}) {
     const Study study = study_in(text, folder);
     Ledger ledger = Ledger::open(place);
     return run(
-        study, make_design(study, ledger.terms()), ledger, [&] { return std::make_unique<Witness>(place, seen, meanwhile); }, {.again = again}, told);
+        study, make_design(study, ledger.terms()), ledger,
+        [&] { return std::make_unique<Witness>(place, seen, meanwhile); }, {.again = again}, told);
   }
   [[nodiscard]] std::vector<Entry> entries() const { return Ledger::open(place).entries(); }
 
@@ -140,14 +147,17 @@ TEST_F(RunOrder, AllDataAreReadBeforeTheFirstNoise) {
   EXPECT_EQ(Ledger::open(place).state(entries()[0].request), RequestState::answered);
 }
 
-// The first look finds the keys, under noise; the second counts for the keys that were found, and fails.
+// The first look finds the keys, under noise; the second counts for the keys that were found, and
+// fails.
 TEST_F(RunOrder, AFailureAfterTheFirstNoiseClosesTheRequest) {
   const std::string keys =
-      "title = \"Keys\"\n[data]\nname = \"people\"\nversion = \"1\"\nsource = \"p.csv\"\n[columns.k]\ntype = \"text\"\nnull = "
+      "title = \"Keys\"\n[data]\nname = \"people\"\nversion = \"1\"\nsource = "
+      "\"p.csv\"\n[columns.k]\ntype = \"text\"\nnull = "
       "\"drop\"\n[budget]\nrho = 0.1\n"
       "delta = 1e-6\n[[query]]\nname = \"n\"\nask = \"count\"\nby = [\"k\"]\nkeys = \"private\"\n";
   place = (folder / "keys.sotto").string();
-  (void)Ledger::create(place, {"people", "row", Relation::add_remove, ZcdpBudget{0.35, 1e-5}, "row", (folder / "p.csv").string()});
+  (void)Ledger::create(place, {"people", "row", Relation::add_remove, ZcdpBudget{0.35, 1e-5}, "row",
+                               (folder / "p.csv").string()});
   seen.answers = {Rows{2, {std::string("a"), std::int64_t{100000}}}};
   meanwhile = [&] {
     if (seen.asked == 2) throw EngineError("the engine failed", "secret");
@@ -166,11 +176,14 @@ TEST_F(RunOrder, AFailureAfterTheFirstNoiseClosesTheRequest) {
 // The noise on the answers is measured as well.
 TEST_F(RunOrder, TheNoiseOfAKeySearchIsThatOfItsEvent) {
   const std::string keys =
-      "title = \"Keys\"\n[data]\nname = \"people\"\nversion = \"1\"\nsource = \"p.csv\"\n[columns.k]\ntype = \"text\"\nnull = "
+      "title = \"Keys\"\n[data]\nname = \"people\"\nversion = \"1\"\nsource = "
+      "\"p.csv\"\n[columns.k]\ntype = \"text\"\nnull = "
       "\"drop\"\n[budget]\nrho = 0.001\n"
-      "delta = 1e-6\n[[query]]\nname = \"n\"\nask = \"count\"\nby = [\"k\"]\nkeys = \"private\"\nnoise = \"gaussian\"\n";
+      "delta = 1e-6\n[[query]]\nname = \"n\"\nask = \"count\"\nby = [\"k\"]\nkeys = "
+      "\"private\"\nnoise = \"gaussian\"\n";
   place = (folder / "keys.sotto").string();
-  (void)Ledger::create(place, {"people", "row", Relation::add_remove, ZcdpBudget{0.35, 1e-5}, "row", (folder / "p.csv").string()});
+  (void)Ledger::create(place, {"people", "row", Relation::add_remove, ZcdpBudget{0.35, 1e-5}, "row",
+                               (folder / "p.csv").string()});
   const Design made = make_design(study_in(keys, folder), Ledger::open(place).terms());
   const PartitionSelection& selection = made.measurements[0].search->selection;
   const Gaussian& noise = *selection.event().as<Sum>()->parts[0].as<Gaussian>();
@@ -182,14 +195,17 @@ TEST_F(RunOrder, TheNoiseOfAKeySearchIsThatOfItsEvent) {
     present.cells.emplace_back("k" + std::to_string(i));
     present.cells.emplace_back(units);
   }
-  seen.answers = {present, Rows{2, {}}};  // the second look finds no rows: what is released of each key is noise alone
+  seen.answers = {
+      present,
+      Rows{2, {}}};  // the second look finds no rows: what is released of each key is noise alone
   const sotto::RunResult run = go(false, keys);
   EXPECT_EQ(entries()[0].plan, print(made.measurements[0].event + selection.event()));
 
   const std::vector<Estimate>& shown = run.release.answers[0].estimates;
   const double reach = (static_cast<double>(units) - selection.threshold()) / sigma;
   const double expected = std::erfc(-reach / std::sqrt(2.0)) / 2;
-  EXPECT_NEAR(static_cast<double>(shown.size()) / count, expected, 5.5 * std::sqrt(expected * (1 - expected) / count) + 0.0005);
+  EXPECT_NEAR(static_cast<double>(shown.size()) / count, expected,
+              5.5 * std::sqrt(expected * (1 - expected) / count) + 0.0005);
 
   double squares = 0;
   for (const Estimate& estimate : shown) squares += estimate.value * estimate.value;
@@ -217,26 +233,32 @@ TEST_F(RunOrder, AFailedRunOfNewIsRepeatedByItsRequest) {
   Ledger ledger = Ledger::open(place);
   const Study study = study_in(count_study, folder);
   const auto open = [&] { return std::make_unique<Witness>(place, seen); };
-  const sotto::RunResult found = run(study, make_design(study, ledger.terms()), ledger, open, {.request = request});
+  const sotto::RunResult found =
+      run(study, make_design(study, ledger.terms()), ledger, open, {.request = request});
   EXPECT_FALSE(found.repeated);
   EXPECT_EQ(found.release.request, request);
   EXPECT_EQ(entries().size(), 2U);
-  EXPECT_TRUE(run(study, make_design(study, ledger.terms()), ledger, open, {.request = request}).repeated);
-  EXPECT_THROW((void)run(study, make_design(study, ledger.terms()), ledger, open, {.request = "nobody's"}), LedgerError);
+  EXPECT_TRUE(
+      run(study, make_design(study, ledger.terms()), ledger, open, {.request = request}).repeated);
+  EXPECT_THROW(
+      (void)run(study, make_design(study, ledger.terms()), ledger, open, {.request = "nobody's"}),
+      LedgerError);
 }
 
 // An error would tell of the data, after the charge.
 TEST_F(RunOrder, AGroupOfMoreThanFourBillionRowsIsNoError) {
   const Study study = study_in(count_study, folder);
   const Measurement counts = make_design(study, Ledger::open(place).terms()).measurements.at(0);
-  for (const std::int64_t rows : {std::int64_t{1} << 32U, (std::int64_t{1} << 32U) + 1, std::int64_t{1} << 53U}) {
+  for (const std::int64_t rows :
+       {std::int64_t{1} << 32U, (std::int64_t{1} << 32U) + 1, std::int64_t{1} << 53U}) {
     EXPECT_EQ(coordinates(counts, {{rows}, {}, {}}).at(0), static_cast<double>(rows));
   }
   EXPECT_EQ(coordinates(counts, {{std::int64_t{1} << 60U}, {}, {}}).at(0), 0x1p53);
 }
 
 TEST_F(RunOrder, AStoppedRunIsNoAnswer) {
-  EXPECT_THROW((void)go(false, count_study, [](const std::string&, double) { return false; }), EngineError);
+  EXPECT_THROW((void)go(false, count_study, [](const std::string&, double) { return false; }),
+               EngineError);
   ASSERT_EQ(entries().size(), 1U);
   EXPECT_FALSE(Ledger::open(place).answer(entries()[0].request).has_value());
 }
@@ -302,19 +324,28 @@ TEST_F(RunOrder, ADifferingUnitIsNotAnsweredWithTheAdviceToProtectLess) {
     return std::string();
   };
   const std::string source = (folder / "p.csv").string();
-  const std::string ledger_of_rows = says("w", {"people", "row", Relation::add_remove, ZcdpBudget{1, 0}, "row", source});
-  EXPECT_LT(ledger_of_rows.find("make a ledger for each \"w\""), ledger_of_rows.find("write unit = \"row\"")) << ledger_of_rows;
-  const std::string ledger_of_units = says("row", {"people", "w", Relation::add_remove, ZcdpBudget{1, 0}, "integer", source});
-  EXPECT_LT(ledger_of_units.find("write unit = \"w\""), ledger_of_units.find("make a ledger for each \"row\"")) << ledger_of_units;
-  const std::string another_type = says("w", {"people", "w", Relation::add_remove, ZcdpBudget{1, 0}, "text", source});
+  const std::string ledger_of_rows =
+      says("w", {"people", "row", Relation::add_remove, ZcdpBudget{1, 0}, "row", source});
+  EXPECT_LT(ledger_of_rows.find("make a ledger for each \"w\""),
+            ledger_of_rows.find("write unit = \"row\""))
+      << ledger_of_rows;
+  const std::string ledger_of_units =
+      says("row", {"people", "w", Relation::add_remove, ZcdpBudget{1, 0}, "integer", source});
+  EXPECT_LT(ledger_of_units.find("write unit = \"w\""),
+            ledger_of_units.find("make a ledger for each \"row\""))
+      << ledger_of_units;
+  const std::string another_type =
+      says("w", {"people", "w", Relation::add_remove, ZcdpBudget{1, 0}, "text", source});
   EXPECT_NE(another_type.find("unit of type"), std::string::npos) << another_type;
-  EXPECT_EQ(says("w", {"people", "w", Relation::add_remove, ZcdpBudget{1, 0}, "integer", source}), "");
+  EXPECT_EQ(says("w", {"people", "w", Relation::add_remove, ZcdpBudget{1, 0}, "integer", source}),
+            "");
 }
 
 // From public numbers: the groups and bins that are asked for.
 TEST_F(RunOrder, MoreGroupsThanMemoryHoldsAreRefusedBeforeTheCharge) {
   seen.memory = 100'000;
-  const std::string many = count_study + "[[query]]\nname = \"h\"\nask = \"histogram\"\nof = \"v\"\nstep = 0.001\n";
+  const std::string many =
+      count_study + "[[query]]\nname = \"h\"\nask = \"histogram\"\nof = \"v\"\nstep = 0.001\n";
   EXPECT_THROW((void)go(false, many), InvalidValue);
   EXPECT_TRUE(entries().empty());
   EXPECT_EQ(seen.asked, 0);
@@ -322,18 +353,25 @@ TEST_F(RunOrder, MoreGroupsThanMemoryHoldsAreRefusedBeforeTheCharge) {
 }
 
 TEST_F(RunOrder, AReleaseReadsBackAsItWas) {
-  const std::string text =
-      count_study +
-      "[[query]]\nname = \"m ä\\\"\"\nask = \"mean\"\nof = \"v\"\nwhere = \"v > 1\"\n[[query]]\nname = \"h\"\nask = \"histogram\"\nof = \"v\"\n"
-      "[[query]]\nname = \"q\"\nask = \"median\"\nof = \"v\"\nstep = 1\n";
+  const std::string text = count_study +
+                           "[[query]]\nname = \"m ä\\\"\"\nask = \"mean\"\nof = \"v\"\nwhere = \"v "
+                           "> 1\"\n[[query]]\nname = \"h\"\nask = \"histogram\"\nof = \"v\"\n"
+                           "[[query]]\nname = \"q\"\nask = \"median\"\nof = \"v\"\nstep = 1\n";
   const Study study = study_in(text, folder);
   const Design found = make_design(study, Ledger::open(place).terms());
-  Release release{"r", "2026-01-01T00:00:00Z", study.title, "people", "1", "id", "row", "add-remove", 0.95, "plan", found.cost, 1e-6, 1.5, 1e-6, text,
-                  {}};
+  Release release{"r",         "2026-01-01T00:00:00Z",
+                  study.title, "people",
+                  "1",         "id",
+                  "row",       "add-remove",
+                  0.95,        "plan",
+                  found.cost,  1e-6,
+                  1.5,         1e-6,
+                  text,        {}};
   for (const Measurement& m : found.measurements) {
     const std::size_t q = m.queries.front();
     release.answers.push_back(
-        answer(study, study.queries[q], m, m.aggregate.groups, std::vector<double>(m.aggregate.groups.size() * numbers_of_group(m), 3.25)));
+        answer(study, study.queries[q], m, m.aggregate.groups,
+               std::vector<double>(m.aggregate.groups.size() * numbers_of_group(m), 3.25)));
   }
   EXPECT_EQ(to_json(read_release(to_json(release))), to_json(release));
   release.epsilon = INFINITY;

@@ -10,10 +10,10 @@
 #include <iterator>
 #include <random>
 
-#include "sotto/core/errors.hpp"
 #include "core/api/stop.hpp"
 #include "ledger/api/checkpoint.hpp"
 #include "ledger/api/request.hpp"
+#include "sotto/core/errors.hpp"
 #include "sotto/plan/text.hpp"
 
 namespace sotto {
@@ -77,7 +77,10 @@ class FitOfRows : public testing::Test {
   }
 
   const std::shared_ptr<const Model> model = make_model(LinearModel{1, {LossKind::logistic}});
-  const Training training{.steps = 20, .noise = 40, .batch = 600, .optimiser = {.kind = OptimiserKind::momentum, .size = 0.2}};
+  const Training training{.steps = 20,
+                          .noise = 40,
+                          .batch = 600,
+                          .optimiser = {.kind = OptimiserKind::momentum, .size = 0.2}};
   const FitTask twenty{model, training};
   fs::path folder;
   std::string place;
@@ -86,7 +89,9 @@ class FitOfRows : public testing::Test {
   std::optional<Fitted> found;
 };
 
-bool mentions(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool mentions(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
 
 TEST_F(FitOfRows, OneThatWasStoppedGoesOnUnderItsChargeAndTakesNoStepTwice) {
   EXPECT_TRUE(mentions(go(twenty, asking("a"), 7), "stopped at step 7 of 20"));
@@ -123,7 +128,8 @@ TEST_F(FitOfRows, OneThatWasKilledGoesOnUnderItsCharge) {
     ASSERT_EQ(waitpid(child, &status, 0), child);
     ASSERT_TRUE(WIFSIGNALED(status));
     EXPECT_EQ(go(twenty, asking(request)), "");
-    // from the checkpoint before the first step, or from the one behind the last: nobody saw a step between them
+    // from the checkpoint before the first step, or from the one behind the last: nobody saw a step
+    // between them
     if (kill_at == 1)
       EXPECT_EQ(steps.front(), 1);
     else
@@ -168,19 +174,25 @@ TEST_F(FitOfRows, ARequestIsOfOneFit) {
 
 TEST_F(FitOfRows, AFurtherOneStartsWhereTheLastEnded) {
   // noise of 0.2 clipping norms in 600 units: it stays near where it starts
-  FitTask near{model, Training{.steps = 1, .noise = 0.2, .batch = 600, .optimiser = {.size = 1e-6}}, {3, -2}};
+  FitTask near{model,
+               Training{.steps = 1, .noise = 0.2, .batch = 600, .optimiser = {.size = 1e-6}},
+               {3, -2}};
   const std::vector<double> parameters = learn(near, rows());
   EXPECT_NEAR(parameters[0], 3, 1e-5);
   EXPECT_NEAR(parameters[1], -2, 1e-5);
   EXPECT_EQ(plan_of(near), plan_of(std::get<Training>(near.how)));
   near.start = {1};
   EXPECT_THROW((void)learn(near, rows()), InvalidValue);
-  EXPECT_THROW((void)learn({model, SufficientStatistics{.width = 1, .norm = 2, .noise = 5}, {0, 0}}, rows()), InvalidValue);
-  EXPECT_THROW((void)learn(twenty, rows(), 1, [](std::int64_t, std::int64_t) { return false; }), Stopped);
+  EXPECT_THROW(
+      (void)learn({model, SufficientStatistics{.width = 1, .norm = 2, .noise = 5}, {0, 0}}, rows()),
+      InvalidValue);
+  EXPECT_THROW((void)learn(twenty, rows(), 1, [](std::int64_t, std::int64_t) { return false; }),
+               Stopped);
 }
 
 TEST_F(FitOfRows, MomentsAreMeasuredOnce) {
-  const FitTask line{make_model(LinearModel{1, {LossKind::squared}}), SufficientStatistics{.width = 1, .norm = 2, .noise = 5}};
+  const FitTask line{make_model(LinearModel{1, {LossKind::squared}}),
+                     SufficientStatistics{.width = 1, .norm = 2, .noise = 5}};
   EXPECT_EQ(go(line, asking("line")), "");
   const std::vector<double> parameters = found->parameters;
   EXPECT_EQ(go(line, asking("line")), "");
@@ -191,7 +203,9 @@ TEST_F(FitOfRows, MomentsAreMeasuredOnce) {
 
 TEST_F(FitOfRows, AFailureBeforeTheNoiseCostsNothing) {
   Ledger ledger = Ledger::open(place);
-  EXPECT_THROW((void)fit(ledger, twenty, asking("a"), []() -> Examples { throw InvalidValue("no rows"); }), InvalidValue);
+  EXPECT_THROW(
+      (void)fit(ledger, twenty, asking("a"), []() -> Examples { throw InvalidValue("no rows"); }),
+      InvalidValue);
   FitOptions nowhere = asking("a");
   nowhere.checkpoints = folder / "none";
   EXPECT_THROW((void)fit(ledger, twenty, nowhere, rows), LedgerError);

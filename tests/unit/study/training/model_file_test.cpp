@@ -1,4 +1,5 @@
-// A model file that is signed and senseless is refused in words, and what is read gives finite predictions.
+// A model file that is signed and senseless is refused in words, and what is read gives finite
+// predictions.
 #include "study/api/model_file.hpp"
 
 #include <gtest/gtest.h>
@@ -6,8 +7,8 @@
 #include <cmath>
 #include <functional>
 
-#include "sotto/core/errors.hpp"
 #include "core/api/json.hpp"
+#include "sotto/core/errors.hpp"
 
 namespace sotto {
 namespace {
@@ -39,8 +40,9 @@ std::string signed_text(const Json& unsigned_model) {
   return json.dump();
 }
 
-constexpr const char* privacy = R"-({"statement":"(1, 1e-06)","epsilon":1,"delta":1e-06,"unit":"row","relation":"add-remove","plan":"gaussian(3)",)-"
-                                R"-("data":"people","version":"1","ledger":"l","request":"r","time":"2026-01-01T00:00:00Z"})-";
+constexpr const char* privacy =
+    R"-({"statement":"(1, 1e-06)","epsilon":1,"delta":1e-06,"unit":"row","relation":"add-remove","plan":"gaussian(3)",)-"
+    R"-("data":"people","version":"1","ledger":"l","request":"r","time":"2026-01-01T00:00:00Z"})-";
 
 Json model_json(const std::string& model) {
   Json json;
@@ -72,12 +74,14 @@ Json network() {
 }
 // One of three labels of small images.
 Json images() {
-  return model_json(R"-({"name":"m","model":"linear(width=4, loss=softmax, classes=3)","target":"label","event":"gaussian(3)","how":"so",)-"
-                    R"-("columns":[{"name":"label","type":"integer"}],"features":[],"image":[2,2],)-"
-                    R"-("predicts":{"name":"label","expression":"label","values":[0,1,2]},"parameters":[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15]})-");
+  return model_json(
+      R"-({"name":"m","model":"linear(width=4, loss=softmax, classes=3)","target":"label","event":"gaussian(3)","how":"so",)-"
+      R"-("columns":[{"name":"label","type":"integer"}],"features":[],"image":[2,2],)-"
+      R"-("predicts":{"name":"label","expression":"label","values":[0,1,2]},"parameters":[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15]})-");
 }
 
-// Empty where the model is read and predicts; else why it is refused. Any other error fails the test.
+// Empty where the model is read and predicts; else why it is refused. Any other error fails the
+// test.
 std::string refusal(const Json& json) {
   ModelFile file;
   try {
@@ -88,10 +92,13 @@ std::string refusal(const Json& json) {
   if (file.model.image) return "";
   std::vector<std::string> texts;
   for (std::size_t i = 0; i < columns_to_predict(file, {}).size(); ++i) texts.emplace_back("1");
-  for (const Feature& feature : file.model.features) texts.emplace_back(feature.field.value.type() == Type::text ? "m" : "50");
+  for (const Feature& feature : file.model.features)
+    texts.emplace_back(feature.field.value.type() == Type::text ? "m" : "50");
   OneRow engine(texts);
   for (const Prediction& prediction : predict(file, engine, {})) {
-    EXPECT_TRUE(!prediction.probability || (*prediction.probability >= 0 && *prediction.probability <= 1)) << json.dump();
+    EXPECT_TRUE(!prediction.probability ||
+                (*prediction.probability >= 0 && *prediction.probability <= 1))
+        << json.dump();
     EXPECT_EQ(prediction.value.find("nan"), std::string::npos) << json.dump();
   }
   return "";
@@ -99,7 +106,8 @@ std::string refusal(const Json& json) {
 
 void expect_refused(const Json& json, const std::string& why) {
   const std::string found = refusal(json);
-  EXPECT_TRUE(found.starts_with("the model cannot be read: ")) << "\"" << found << "\" for " << json.dump();
+  EXPECT_TRUE(found.starts_with("the model cannot be read: "))
+      << "\"" << found << "\" for " << json.dump();
   EXPECT_NE(found.find(why), std::string::npos) << "\"" << found << "\" for " << json.dump();
 }
 
@@ -124,9 +132,13 @@ TEST(ModelFiles, WhatDoesNotFitIsRefused) {
   using Change = std::function<void(Json&)>;
   for (const auto& [why, change] : std::vector<std::pair<std::string, Change>>{
            {"does not say what it predicts", [](Json& m) { erase(m, "predicts"); }},
-           {"predicts 1 values", [](Json& m) { m["predicts"]["values"] = std::vector<bool>{true}; }},
+           {"predicts 1 values",
+            [](Json& m) { m["predicts"]["values"] = std::vector<bool>{true}; }},
            {"predicts a number",
-            [](Json& m) { m["predicts"] = Json::parse(R"({"name":"pay","expression":"pay","bounds":[0,1],"from_zero":true})"); }},
+            [](Json& m) {
+              m["predicts"] = Json::parse(
+                  R"({"name":"pay","expression":"pay","bounds":[0,1],"from_zero":true})");
+            }},
            {"bounds",
             [](Json& m) {
               m["features"][0]["bounds"] = std::vector<double>{80, 20};
@@ -141,36 +153,55 @@ TEST(ModelFiles, WhatDoesNotFitIsRefused) {
             }},
            {"1e30", [](Json& m) { m["parameters"][0] = 1e308; }},
            {"1e30", [](Json& m) { m["parameters"][4] = -1e31; }},
-           {"4 parameters", [](Json& m) { m["parameters"] = std::vector<double>{1, 2, 3, 4}; }},
+           {"4 parameters",
+            [](Json& m) {
+              m["parameters"] = std::vector<double>{1, 2, 3, 4};
+            }},
            {"6 parameters", [](Json& m) { m["parameters"].push_back(1.0); }},
            {"intervals", [](Json& m) { m["intervals"].push_back(m["intervals"][0]); }},
-           {"an interval", [](Json& m) { m["intervals"][0] = std::vector<double>{3, 2}; }},
+           {"an interval",
+            [](Json& m) {
+              m["intervals"][0] = std::vector<double>{3, 2};
+            }},
            {"features", [](Json& m) { m["features"].push_back(m["features"][0]); }},
            {"no features", [](Json& m) { m["features"] = Json::array(); }},
            {"two columns", [](Json& m) { m["columns"].push_back(m["columns"][0]); }},
-           {"a value twice", [](Json& m) { m["features"][2]["values"] = std::vector<std::string>{"m", "m"}; }},
+           {"a value twice",
+            [](Json& m) {
+              m["features"][2]["values"] = std::vector<std::string>{"m", "m"};
+            }},
            {"no values", [](Json& m) { m["features"][2]["values"] = Json::array(); }},
-           {"", [](Json& m) { m["features"][2]["values"] = std::vector<double>{1, 2}; }},
+           {"",
+            [](Json& m) {
+              m["features"][2]["values"] = std::vector<double>{1, 2};
+            }},
            {"not a number", [](Json& m) { m["features"][0]["if_null"] = "x"; }},
            {"accuracy", [](Json& m) { m["accuracy"]["low"] = 2; }},
            {"evaluation", [](Json& m) { m["evaluation"]["points"][0]["right"] = 11; }},
            {"is not a model description", [](Json& m) { m["model"] = "linear"; }},
            {"must be written", [](Json& m) { m["model"] = "linear(width=4, loss=logistic)"; }},
-           {"has another number", [](Json& m) { m["model"] = "linear(width=5, loss=logistic, classes=2)"; }},
-           {"", [](Json& m) { m["model"] = "linear(width=16777216, loss=softmax, classes=16777216)"; }},
-           {"tells 3 apart", [](Json& m) { m["model"] = "linear(width=4, loss=softmax, classes=3)"; }},
+           {"has another number",
+            [](Json& m) { m["model"] = "linear(width=5, loss=logistic, classes=2)"; }},
+           {"",
+            [](Json& m) { m["model"] = "linear(width=16777216, loss=softmax, classes=16777216)"; }},
+           {"tells 3 apart",
+            [](Json& m) { m["model"] = "linear(width=4, loss=softmax, classes=3)"; }},
            {"bend", [](Json& m) { m["model"] = "linear(width=4, loss=huber, bend=nan)"; }},
            {"both images and features", [](Json& m) {
               m["image"] = std::vector<std::int64_t>{2, 2};
             }}}) {
-    expect_refused(changed(logistic(), [&, &change = change](Json& json) { change(json["model"]); }), why);
+    expect_refused(
+        changed(logistic(), [&, &change = change](Json& json) { change(json["model"]); }), why);
   }
-  for (const auto& sides : {std::vector<std::int64_t>{0, 4}, {-2, -2}, {4, 4}, {INT64_MAX, 2}, {1}, {}}) {
+  for (const auto& sides :
+       {std::vector<std::int64_t>{0, 4}, {-2, -2}, {4, 4}, {INT64_MAX, 2}, {1}, {}}) {
     expect_refused(changed(images(), [&](Json& json) { json["model"]["image"] = sides; }), "");
   }
   expect_refused(changed(logistic(), [](Json& json) { json["privacy"]["delta"] = 2; }), "delta");
-  expect_refused(changed(logistic(), [](Json& json) { json["privacy"]["epsilon"] = -1; }), "epsilon");
-  expect_refused(changed(logistic(), [](Json& json) { json["schema"] = "sotto.model/9"; }), "not a model file of sotto");
+  expect_refused(changed(logistic(), [](Json& json) { json["privacy"]["epsilon"] = -1; }),
+                 "epsilon");
+  expect_refused(changed(logistic(), [](Json& json) { json["schema"] = "sotto.model/9"; }),
+                 "not a model file of sotto");
 }
 
 // Calls `use` with the document and a reference to each value in it.
@@ -214,7 +245,8 @@ TEST(ModelFiles, EveryFieldMayHaveAnyValue) {
     ++tried;
     const std::string why = refusal(json);
     read += why.empty() ? 1 : 0;
-    EXPECT_TRUE(why.empty() || why.starts_with("the model cannot be read: ")) << why << " for " << json.dump().substr(0, 3000);
+    EXPECT_TRUE(why.empty() || why.starts_with("the model cannot be read: "))
+        << why << " for " << json.dump().substr(0, 3000);
   };
   for (const Json& sound : {logistic(), network(), images()}) {
     Json json = sound;
@@ -250,8 +282,14 @@ TEST(ModelFiles, EveryFieldMayHaveAnyValue) {
 }
 
 TEST(ModelFiles, AParameterWithinTheLimitGivesAFiniteOutput) {
-  EXPECT_EQ(refusal(changed(logistic(), [](Json& json) { json["model"]["parameters"] = std::vector<double>(5, 1e30); })), "");
-  EXPECT_EQ(refusal(changed(network(), [](Json& json) { json["model"]["parameters"] = std::vector<double>(4, -1e30); })), "");
+  EXPECT_EQ(refusal(changed(
+                logistic(),
+                [](Json& json) { json["model"]["parameters"] = std::vector<double>(5, 1e30); })),
+            "");
+  EXPECT_EQ(refusal(changed(
+                network(),
+                [](Json& json) { json["model"]["parameters"] = std::vector<double>(4, -1e30); })),
+            "");
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Rank 0 and those that serve it, here threads of one process: the steps of one process, bit by bit, from the start and from a checkpoint.
+// Rank 0 and those that serve it, here threads of one process: the steps of one process, bit by
+// bit, from the start and from a checkpoint.
 #include "study/api/ranks.hpp"
 
 #include <gtest/gtest.h>
@@ -7,8 +8,8 @@
 #include <random>
 #include <thread>
 
-#include "sotto/core/errors.hpp"
 #include "learning/api/describe.hpp"
+#include "sotto/core/errors.hpp"
 #include "sotto/learning/network.hpp"
 
 namespace sotto {
@@ -55,7 +56,8 @@ class Meeting {
   std::vector<double> doubles_;
 };
 
-// 20,000 units in five blocks, each of one row; with `several` some of the first block have two, the other blocks' one each.
+// 20,000 units in five blocks, each of one row; with `several` some of the first block have two,
+// the other blocks' one each.
 Examples made_up(bool several) {
   std::mt19937 engine(1);
   Examples::Builder builder(5);
@@ -63,7 +65,8 @@ Examples made_up(bool several) {
     for (int row = 0; row < (several && unit < 4096 && unit % 3 == 0 ? 2 : 1); ++row) {
       const auto target = static_cast<std::int16_t>(engine() % 2);
       for (std::int16_t& code : builder.add(target))
-        code = static_cast<std::int16_t>(static_cast<int>(engine() % 16385) - (target == 1 ? 6000 : 10000));
+        code = static_cast<std::int16_t>(static_cast<int>(engine() % 16385) -
+                                         (target == 1 ? 6000 : 10000));
     }
     if (several) builder.next_unit();
   }
@@ -76,12 +79,16 @@ Training training_of(int steps) {
           .clipping = {.norm = 0.5},
           .noise = 0,
           .batch = 20000,
-          .optimiser = {.kind = OptimiserKind::adam, .size = 0.1, .l2 = 1e-3, .averaging = Averaging::uniform},
+          .optimiser = {.kind = OptimiserKind::adam,
+                        .size = 0.1,
+                        .l2 = 1e-3,
+                        .averaging = Averaging::uniform},
           .seed = 7};
 }
 
 // On so many ranks: `first` steps, then, as a run that was resumed, the rest.
-Iterate trained_by(int size, const std::shared_ptr<const Model>& model, const Examples& examples, const Training& training, int first) {
+Iterate trained_by(int size, const std::shared_ptr<const Model>& model, const Examples& examples,
+                   const Training& training, int first) {
   Meeting meeting(size);
   std::vector<std::thread> others;
   for (int rank = 1; rank < size; ++rank) {
@@ -112,12 +119,16 @@ Iterate trained_by(int size, const std::shared_ptr<const Model>& model, const Ex
 TEST(Ranks, TakeTheStepsOfOneProcessBitByBit) {
   for (const bool several : {false, true}) {
     const Examples examples = made_up(several);
-    for (const std::string& description : {make_model(LinearModel{5, {LossKind::logistic}})->description(),
-                                           make_model(multilayer_perceptron(5, {4}, Tanh{}, {LossKind::softmax}, 2))->description()}) {
+    for (const std::string& description :
+         {make_model(LinearModel{5, {LossKind::logistic}})->description(),
+          make_model(multilayer_perceptron(5, {4}, Tanh{}, {LossKind::softmax}, 2))
+              ->description()}) {
       const std::shared_ptr<const Model> model = model_of(description);
       const Training training = training_of(6);
       const Iterate alone = train(model, examples, training, {.threads = 1});
-      for (const int size : {1, 2, 4}) EXPECT_EQ(trained_by(size, model, examples, training, 3), alone) << size << " ranks, " << description;
+      for (const int size : {1, 2, 4})
+        EXPECT_EQ(trained_by(size, model, examples, training, 3), alone)
+            << size << " ranks, " << description;
     }
   }
 }

@@ -1,4 +1,5 @@
-// Models in a study: one budget, one charge; a run that is stopped goes on, and neither loses a charge nor draws noise twice.
+// Models in a study: one budget, one charge; a run that is stopped goes on, and neither loses a
+// charge nor draws noise twice.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -29,9 +30,12 @@ namespace fs = std::filesystem;
 const std::string libduckdb = SOTTO_SOURCE_DIR "/build/duckdb/libduckdb.so";
 
 const std::string head =
-    "title = \"Models\"\n[data]\nname = \"people\"\nversion = \"1\"\nsource = \"p.csv\"\npublic_rows = 2000\n"
-    "[columns.a]\ntype = \"real\"\nnull = \"drop\"\nbounds = [0, 10]\n[columns.b]\ntype = \"text\"\nnull = \"drop\"\nvalues = [\"x\", \"y\"]\n"
-    "[columns.c]\ntype = \"boolean\"\nnull = \"drop\"\n[columns.who]\ntype = \"integer\"\nnull = \"drop\"\n"
+    "title = \"Models\"\n[data]\nname = \"people\"\nversion = \"1\"\nsource = "
+    "\"p.csv\"\npublic_rows = 2000\n"
+    "[columns.a]\ntype = \"real\"\nnull = \"drop\"\nbounds = [0, 10]\n[columns.b]\ntype = "
+    "\"text\"\nnull = \"drop\"\nvalues = [\"x\", \"y\"]\n"
+    "[columns.c]\ntype = \"boolean\"\nnull = \"drop\"\n[columns.who]\ntype = \"integer\"\nnull = "
+    "\"drop\"\n"
     "[budget]\nepsilon = 5\ndelta = 1e-6\n";
 const std::string logistic = "[[train]]\nname = \"m\"\nmodel = \"logistic\"\ntarget = \"c\"\n";
 
@@ -49,9 +53,11 @@ class Train : public testing::Test {
     for (int i = 0; i < 2000; ++i) {
       const double a = number(words);
       const bool x = words() % 2 == 0;
-      data << a << "," << (x ? "x" : "y") << "," << (a + (x ? 2 : -2) > 5 ? "true" : "false") << "," << i / 4 << "\n";
+      data << a << "," << (x ? "x" : "y") << "," << (a + (x ? 2 : -2) > 5 ? "true" : "false") << ","
+           << i / 4 << "\n";
     }
-    create({"people", "row", Relation::add_remove, ZcdpBudget{3, 1e-5}, "row", (folder / "p.csv").string()});
+    create({"people", "row", Relation::add_remove, ZcdpBudget{3, 1e-5}, "row",
+            (folder / "p.csv").string()});
   }
   void TearDown() override { fs::remove_all(folder); }
   void create(const Terms& terms) const {
@@ -65,7 +71,8 @@ class Train : public testing::Test {
     limits.threads = 2;
     return open_engine(study.source, stored_columns(study), limits);
   }
-  [[nodiscard]] sotto::RunResult go(const std::string& text, const Watcher& told = {}, bool with_checkpoint = true) const {
+  [[nodiscard]] sotto::RunResult go(const std::string& text, const Watcher& told = {},
+                                    bool with_checkpoint = true) const {
     const Study study = study_in(text, folder);
     Ledger ledger = Ledger::open(place);
     return run(
@@ -75,7 +82,8 @@ class Train : public testing::Test {
   [[nodiscard]] std::vector<Entry> entries() const { return Ledger::open(place).entries(); }
   [[nodiscard]] int checkpoints() const {
     int count = 0;
-    for (const auto& file : fs::directory_iterator(folder)) count += file.path().extension() == ".checkpoint" ? 1 : 0;
+    for (const auto& file : fs::directory_iterator(folder))
+      count += file.path().extension() == ".checkpoint" ? 1 : 0;
     return count;
   }
 
@@ -84,7 +92,9 @@ class Train : public testing::Test {
 };
 
 TEST_F(Train, AModelAndAQueryAreOnePlanAndOneCharge) {
-  const sotto::RunResult found = go(head + "[[query]]\nname = \"n\"\nask = \"count\"\nshare = 0.1\n" + logistic + "test = 0.25\n");
+  const sotto::RunResult found =
+      go(head + "[[query]]\nname = \"n\"\nask = \"count\"\nshare = 0.1\n" + logistic +
+         "test = 0.25\n");
   ASSERT_EQ(entries().size(), 1U);
   EXPECT_EQ(entries()[0].plan, found.release.plan);
   EXPECT_NE(found.release.plan.find("80 * gaussian("), std::string::npos) << found.release.plan;
@@ -92,7 +102,8 @@ TEST_F(Train, AModelAndAQueryAreOnePlanAndOneCharge) {
   EXPECT_GT(found.release.epsilon, 4.9);
   ASSERT_EQ(found.release.models.size(), 1U);
   const TrainedModel& model = found.release.models[0];
-  ASSERT_EQ(model.parameters.size(), 4U);  // a, b=x, b=y and the intercept: the unit and the target are no features… who has no bounds
+  ASSERT_EQ(model.parameters.size(), 4U);  // a, b=x, b=y and the intercept: the unit and the target
+                                           // are no features… who has no bounds
   EXPECT_GT(model.parameters[0], 0.5);
   EXPECT_GT(model.parameters[1], model.parameters[2]);
   ASSERT_TRUE(model.accuracy.has_value());
@@ -100,13 +111,18 @@ TEST_F(Train, AModelAndAQueryAreOnePlanAndOneCharge) {
   EXPECT_LT(*model.accuracy_low, *model.accuracy);
   EXPECT_EQ(to_json(read_release(to_json(found.release))), to_json(found.release));
   EXPECT_EQ(checkpoints(), 0);
-  EXPECT_TRUE(go(head + "[[query]]\nname = \"n\"\nask = \"count\"\nshare = 0.1\n" + logistic + "test = 0.25\n").repeated);
+  EXPECT_TRUE(go(head + "[[query]]\nname = \"n\"\nask = \"count\"\nshare = 0.1\n" + logistic +
+                 "test = 0.25\n")
+                  .repeated);
 }
 
 TEST_F(Train, AStoppedTrainingGoesOnUnderItsChargeFromTheStepItWasAt) {
-  const std::string text = head + "[[query]]\nname = \"n\"\nask = \"count\"\nshare = 0.1\n" + logistic;
+  const std::string text =
+      head + "[[query]]\nname = \"n\"\nask = \"count\"\nshare = 0.1\n" + logistic;
   const auto stop_at = [](int step) {
-    return [step](const std::string& what, double) { return what.find("step " + std::to_string(step) + " of") == std::string::npos; };
+    return [step](const std::string& what, double) {
+      return what.find("step " + std::to_string(step) + " of") == std::string::npos;
+    };
   };
   EXPECT_THROW((void)go(text, stop_at(30)), LedgerError);
   ASSERT_EQ(entries().size(), 1U);
@@ -136,7 +152,9 @@ TEST_F(Train, AStoppedTrainingGoesOnUnderItsChargeFromTheStepItWasAt) {
 
 TEST_F(Train, ACheckpointLeftByAKillAfterTheAnswerIsRemovedByTheNextRun) {
   const std::string text = head + logistic;
-  const auto stop = [](const std::string& what, double) { return what.find("step 30 of") == std::string::npos; };
+  const auto stop = [](const std::string& what, double) {
+    return what.find("step 30 of") == std::string::npos;
+  };
   EXPECT_THROW((void)go(text, stop), LedgerError);
   fs::path checkpoint;
   for (const auto& file : fs::directory_iterator(folder)) {
@@ -147,19 +165,23 @@ TEST_F(Train, ACheckpointLeftByAKillAfterTheAnswerIsRemovedByTheNextRun) {
 
   EXPECT_FALSE(go(text).repeated);
   EXPECT_EQ(checkpoints(), 0);
-  fs::rename(folder / "copy", checkpoint);  // as if the process had been killed before it removed its checkpoint
+  fs::rename(folder / "copy",
+             checkpoint);  // as if the process had been killed before it removed its checkpoint
   EXPECT_TRUE(go(text).repeated);
   EXPECT_EQ(checkpoints(), 0);
 }
 
-// As a process: killed again and again, each time a little later, until it has its answer. A study of a model alone can go on from its first mark;
-// beside a query it is closed if it is killed between the query's noise and the first checkpoint.
+// As a process: killed again and again, each time a little later, until it has its answer. A study
+// of a model alone can go on from its first mark; beside a query it is closed if it is killed
+// between the query's noise and the first checkpoint.
 TEST_F(Train, AKilledTrainingEndsWithTheTotalOfOneThatWasNot) {
-  create({"people", "row", Relation::add_remove, GdpBudget{3, 1e-6}, "row", (folder / "p.csv").string()});
+  create({"people", "row", Relation::add_remove, GdpBudget{3, 1e-6}, "row",
+          (folder / "p.csv").string()});
   const std::string text = head + logistic + "batch = 200\nsteps = 20000\n";
   const TwoFiles files = split_study(text);
-  std::ofstream(folder / "people.data.toml") << files.data.substr(0, files.data.find("ledger =")) << "ledger = \"l.sotto\"\n"
-                                             << files.data.substr(files.data.find("[columns"));
+  std::ofstream(folder / "people.data.toml")
+      << files.data.substr(0, files.data.find("ledger =")) << "ledger = \"l.sotto\"\n"
+      << files.data.substr(files.data.find("[columns"));
   std::ofstream(folder / "s.toml") << files.study;
   const auto started = [&] {
     const pid_t child = fork();
@@ -167,7 +189,8 @@ TEST_F(Train, AKilledTrainingEndsWithTheTotalOfOneThatWasNot) {
     const int nowhere = open("/dev/null", O_WRONLY);
     dup2(nowhere, 1);
     dup2(nowhere, 2);
-    execl(SOTTO_COMMAND_PATH, "sotto", "run", (folder / "s.toml").c_str(), "--catalogue", folder.c_str(), "--duckdb", libduckdb.c_str(), nullptr);
+    execl(SOTTO_COMMAND_PATH, "sotto", "run", (folder / "s.toml").c_str(), "--catalogue",
+          folder.c_str(), "--duckdb", libduckdb.c_str(), nullptr);
     _exit(127);
   };
   int killed = 0;
@@ -191,7 +214,8 @@ TEST_F(Train, AKilledTrainingEndsWithTheTotalOfOneThatWasNot) {
   ASSERT_TRUE(release.has_value());
   EXPECT_EQ(read_release(*release).models.size(), 1U);
   const Study study = study_in(text, folder);
-  EXPECT_EQ(entries()[0].cost, make_design(study, ledger.terms()).cost);  // as a run that nobody stopped
+  EXPECT_EQ(entries()[0].cost,
+            make_design(study, ledger.terms()).cost);  // as a run that nobody stopped
   EXPECT_TRUE(ledger.verify().sound);
   EXPECT_EQ(checkpoints(), 0);
 }
@@ -208,11 +232,14 @@ TEST(PrivateTest, HasTheNoiseOfItsEvent) {
     study_detail::add_private_test(model, design, {50'000, 50'000}, 0.95);
     squares += std::pow(*model.accuracy - 0.5, 2);
   }
-  EXPECT_NEAR(std::sqrt(squares / tests) / (sigma / std::sqrt(2.0) / 100'000), 1, 5.5 / std::sqrt(2.0 * tests));
+  EXPECT_NEAR(std::sqrt(squares / tests) / (sigma / std::sqrt(2.0) / 100'000), 1,
+              5.5 / std::sqrt(2.0 * tests));
 }
 
 TEST_F(Train, WithoutACheckpointAStoppedTrainingIsClosed) {
-  const auto stop = [](const std::string& what, double) { return what.find("step 3 of") == std::string::npos; };
+  const auto stop = [](const std::string& what, double) {
+    return what.find("step 3 of") == std::string::npos;
+  };
   EXPECT_THROW((void)go(head + logistic, stop, false), LedgerError);
   EXPECT_THROW((void)go(head + logistic, {}, false), RequestClosed);
 }
@@ -220,13 +247,16 @@ TEST_F(Train, WithoutACheckpointAStoppedTrainingIsClosed) {
 TEST_F(Train, WithoutAPlaceForCheckpointsNothingIsCharged) {
   const Study study = study_in(head + logistic, folder);
   Ledger ledger = Ledger::open(place);
-  EXPECT_THROW((void)run(study, make_design(study, ledger.terms()), ledger, [&] { return engine(study); }, {.checkpoints = folder / "nowhere"}),
+  EXPECT_THROW((void)run(study, make_design(study, ledger.terms()), ledger,
+                         [&] { return engine(study); }, {.checkpoints = folder / "nowhere"}),
                LedgerError);
   EXPECT_TRUE(entries().empty());
 }
 
 TEST_F(Train, ADamagedCheckpointIsAnErrorAndNothingIsDrawnAnew) {
-  const auto stop = [](const std::string& what, double) { return what.find("step 3 of") == std::string::npos; };
+  const auto stop = [](const std::string& what, double) {
+    return what.find("step 3 of") == std::string::npos;
+  };
   EXPECT_THROW((void)go(head + logistic, stop), LedgerError);
   for (const auto& file : fs::directory_iterator(folder)) {
     if (file.path().extension() == ".checkpoint") std::ofstream(file.path()) << "{";
@@ -236,8 +266,11 @@ TEST_F(Train, ADamagedCheckpointIsAnErrorAndNothingIsDrawnAnew) {
 }
 
 TEST_F(Train, ALineComesFromItsMomentsWithIntervals) {
-  const sotto::RunResult found = go(head + "[columns.line]\ntype = \"real\"\nnull = \"drop\"\nderive = \"a * 2 + 1\"\nbounds = [0, 21]\n" +
-                              "[[train]]\nname = \"m\"\nmodel = \"linear\"\ntarget = \"line\"\nfeatures = [\"a\"]\n");
+  const sotto::RunResult found =
+      go(head +
+         "[columns.line]\ntype = \"real\"\nnull = \"drop\"\nderive = \"a * 2 + 1\"\nbounds = [0, "
+         "21]\n" +
+         "[[train]]\nname = \"m\"\nmodel = \"linear\"\ntarget = \"line\"\nfeatures = [\"a\"]\n");
   const TrainedModel& model = found.release.models.at(0);
   // a is from_zero: line = 20 a' + 1 on [0, 21] scaled to [-1, 1]
   ASSERT_EQ(model.intervals.size(), 2U);
@@ -250,10 +283,11 @@ TEST_F(Train, ALineComesFromItsMomentsWithIntervals) {
 TEST_F(Train, ALinesWeightsAreInTheDatasUnitsAndTight) {
   // b = "x" adds 4 to d, and a adds 2 for each one: two levels without a reference would have
   // intervals as wide as the penalty lets them drift apart.
-  const sotto::RunResult found = go(head +
-                              "[columns.d]\ntype = \"real\"\nnull = \"drop\"\n"
-                              "derive = \"CASE WHEN b = 'x' THEN a * 2 + 4 ELSE a * 2 END\"\nbounds = [0, 24]\n"
-                              "[[train]]\nname = \"m\"\nmodel = \"linear\"\ntarget = \"d\"\nfeatures = [\"a\", \"b\"]\n");
+  const sotto::RunResult found = go(
+      head +
+      "[columns.d]\ntype = \"real\"\nnull = \"drop\"\n"
+      "derive = \"CASE WHEN b = 'x' THEN a * 2 + 4 ELSE a * 2 END\"\nbounds = [0, 24]\n"
+      "[[train]]\nname = \"m\"\nmodel = \"linear\"\ntarget = \"d\"\nfeatures = [\"a\", \"b\"]\n");
   const auto table = weights_in_units(found.release.models.at(0));
   ASSERT_TRUE(table.has_value());
   EXPECT_EQ(table->unit, "d");
@@ -267,29 +301,36 @@ TEST_F(Train, ALinesWeightsAreInTheDatasUnitsAndTight) {
     EXPECT_NEAR(one.value, truth[i], width) << one.name;  // two half widths: four deviations
     EXPECT_LT(width, 1) << one.name;
   }
-  EXPECT_NEAR(table->intercept.value, 4, table->intercept.interval->upper - table->intercept.interval->lower);
+  EXPECT_NEAR(table->intercept.value, 4,
+              table->intercept.interval->upper - table->intercept.interval->lower);
 }
 
 TEST_F(Train, ANetworkIsTrainedOnSamplesInALedgerThatCanAccountForThem) {
-  create({"people", "row", Relation::add_remove, GdpBudget{3, 1e-6}, "row", (folder / "p.csv").string()});
-  const sotto::RunResult found = go(head + "[[train]]\nname = \"m\"\nmodel = \"network\"\nhidden = [8]\ntarget = \"c\"\ntest = 0.25\n");
+  create({"people", "row", Relation::add_remove, GdpBudget{3, 1e-6}, "row",
+          (folder / "p.csv").string()});
+  const sotto::RunResult found = go(
+      head +
+      "[[train]]\nname = \"m\"\nmodel = \"network\"\nhidden = [8]\ntarget = \"c\"\ntest = 0.25\n");
   EXPECT_NE(found.release.plan.find("poisson("), std::string::npos) << found.release.plan;
   const TrainedModel& model = found.release.models.at(0);
   EXPECT_EQ(model.parameters.size(), 3U * 8 + 8 + 8 * 2 + 2);
   EXPECT_GT(*model.accuracy, 0.8);
-  const ModelFile file = read_model_file(model_file(found.release, model, SigningKey::read((folder / "l.key").string())));
+  const ModelFile file = read_model_file(
+      model_file(found.release, model, SigningKey::read((folder / "l.key").string())));
   EXPECT_EQ(predict(file, *engine(study_in(head + logistic, folder)), {}).size(), 2000U);
 }
 
 TEST_F(Train, AnAdaptiveNormIsPaidFor) {
   const sotto::RunResult found = go(head + logistic + "clipping = \"adaptive\"\n");
-  EXPECT_NE(found.release.plan.find("gaussian(100, sensitivity=0.5)"), std::string::npos) << found.release.plan;
+  EXPECT_NE(found.release.plan.find("gaussian(100, sensitivity=0.5)"), std::string::npos)
+      << found.release.plan;
   EXPECT_LE(found.release.epsilon, 5);
   EXPECT_GT(found.release.models.at(0).parameters[0], 0.1);
 }
 
 TEST_F(Train, AUnitsRowsAreOneContribution) {
-  create({"people", "who", Relation::add_remove, ZcdpBudget{3, 1e-5}, "integer", (folder / "p.csv").string()});
+  create({"people", "who", Relation::add_remove, ZcdpBudget{3, 1e-5}, "integer",
+          (folder / "p.csv").string()});
   std::string text = head;
   text.insert(text.find("public_rows"), "unit = \"who\"\n");
   const sotto::RunResult found = go(text + logistic + "rows = 4\nunits = 500\ntest = 0.25\n");
@@ -300,10 +341,12 @@ TEST_F(Train, AUnitsRowsAreOneContribution) {
 }
 
 TEST_F(Train, UnderReplaceOneAUnitGoesAndAnotherComes) {
-  create({"people", "row", Relation::replace_one, ZcdpBudget{3, 1e-5}, "row", (folder / "p.csv").string()});
+  create({"people", "row", Relation::replace_one, ZcdpBudget{3, 1e-5}, "row",
+          (folder / "p.csv").string()});
   const sotto::RunResult found = go(head + logistic + "test = 0.25\n");
   EXPECT_NE(found.release.plan.find(", sensitivity=2)"), std::string::npos) << found.release.plan;
-  EXPECT_NE(found.release.plan.find(", sensitivity=1.414213562373095"), std::string::npos) << found.release.plan;
+  EXPECT_NE(found.release.plan.find(", sensitivity=1.414213562373095"), std::string::npos)
+      << found.release.plan;
 }
 
 TEST_F(Train, AModelFileBearsItsCostAndIsSigned) {
@@ -314,9 +357,10 @@ TEST_F(Train, AModelFileBearsItsCostAndIsSigned) {
   EXPECT_EQ(file.signer, key.public_key());
   EXPECT_NE(file.statement.find("differential privacy for each row"), std::string::npos);
   EXPECT_EQ(file.model.parameters, found.release.models[0].parameters);
-  for (const auto& [from, to] : {std::pair<std::string, std::string>{"\"delta\":1e-06", "\"delta\":1e-09"},
-                                 {"linear(", "linear( "},
-                                 {"\"parameters\":[", "\"parameters\":[1,"}}) {
+  for (const auto& [from, to] :
+       {std::pair<std::string, std::string>{"\"delta\":1e-06", "\"delta\":1e-09"},
+        {"linear(", "linear( "},
+        {"\"parameters\":[", "\"parameters\":[1,"}}) {
     std::string changed = text;
     ASSERT_NE(changed.find(from), std::string::npos) << from;
     changed.replace(changed.find(from), from.size(), to);
@@ -344,13 +388,23 @@ TEST_F(Train, UntrainableModelsAreRefusedBeforeTheCharge) {
     }
     return std::string();
   };
-  EXPECT_NE(says(head + "[[train]]\nname = \"m\"\nmodel = \"forest\"\ntarget = \"c\"\n").find("`model` is one of: logistic"), std::string::npos);
-  EXPECT_NE(says(head + "[[train]]\nname = \"m\"\nmodel = \"logistic\"\ntarget = \"a\"\n").find("which values"), std::string::npos);
-  EXPECT_NE(says(head + "[[train]]\nname = \"m\"\nmodel = \"linear\"\ntarget = \"c\"\n").find("no bounds"), std::string::npos);
-  EXPECT_NE(says(head + logistic + "features = [\"c\"]\n").find("cannot be a feature"), std::string::npos);
-  EXPECT_NE(says(head + logistic + "features = [\"who\"]\n").find("needs bounds"), std::string::npos);
-  EXPECT_NE(says(head + logistic + "method = \"moments\"\n").find("for model = \"linear\""), std::string::npos);
-  EXPECT_NE(says(head + logistic + "batch = 100\n").find("zCDP"), std::string::npos);  // sampled, and the ledger counts ρ
+  EXPECT_NE(says(head + "[[train]]\nname = \"m\"\nmodel = \"forest\"\ntarget = \"c\"\n")
+                .find("`model` is one of: logistic"),
+            std::string::npos);
+  EXPECT_NE(says(head + "[[train]]\nname = \"m\"\nmodel = \"logistic\"\ntarget = \"a\"\n")
+                .find("which values"),
+            std::string::npos);
+  EXPECT_NE(says(head + "[[train]]\nname = \"m\"\nmodel = \"linear\"\ntarget = \"c\"\n")
+                .find("no bounds"),
+            std::string::npos);
+  EXPECT_NE(says(head + logistic + "features = [\"c\"]\n").find("cannot be a feature"),
+            std::string::npos);
+  EXPECT_NE(says(head + logistic + "features = [\"who\"]\n").find("needs bounds"),
+            std::string::npos);
+  EXPECT_NE(says(head + logistic + "method = \"moments\"\n").find("for model = \"linear\""),
+            std::string::npos);
+  EXPECT_NE(says(head + logistic + "batch = 100\n").find("zCDP"),
+            std::string::npos);  // sampled, and the ledger counts ρ
   std::string without = head;
   without.replace(without.find("public_rows = 2000\n"), 19, "");
   EXPECT_NE(says(without + logistic).find("units = 10000"), std::string::npos);

@@ -12,18 +12,21 @@
 namespace sotto {
 namespace {
 
-const std::vector<Column> columns{{"age", Type::integer},    {"hours", Type::integer}, {"region", Type::text},
-                                  {"smoker", Type::boolean}, {"ill", Type::boolean},   {"pay", Type::real}};
+const std::vector<Column> columns{{"age", Type::integer}, {"hours", Type::integer},
+                                  {"region", Type::text}, {"smoker", Type::boolean},
+                                  {"ill", Type::boolean}, {"pay", Type::real}};
 
-Feature feature(const std::string& name, Encoding encoding) { return {name, {Expression::parse(name, columns), std::nullopt}, std::move(encoding)}; }
+Feature feature(const std::string& name, Encoding encoding) {
+  return {name, {Expression::parse(name, columns), std::nullopt}, std::move(encoding)};
+}
 
 const std::vector<Value> regions{std::string("north"), std::string("south"), std::string("east")};
 
 TrainedModel model_of_everything() {
   TrainedModel model;
   model.name = "m";
-  model.features = {feature("age", Scaled{20, 80}), feature("hours", Scaled{0, 12, true}), feature("region", OneOf{regions}),
-                    feature("smoker", OneOf{{true}})};
+  model.features = {feature("age", Scaled{20, 80}), feature("hours", Scaled{0, 12, true}),
+                    feature("region", OneOf{regions}), feature("smoker", OneOf{{true}})};
   model.parameters = {4.29, -3.52, -0.25, -0.202, 0.75, 3.4, 0.292};
   model.target = "ill";
   model.target_feature = feature("ill", OneOf{{false, true}});
@@ -39,7 +42,8 @@ struct Row {
 
 double scaled_output(const TrainedModel& model, const Row& row) {
   const auto& w = model.parameters;
-  return w[0] * (row.age - 50) / 30 + w[1] * row.hours / 12 + w[2 + row.region] + (row.smoker ? w[5] : 0) + w[6];
+  return w[0] * (row.age - 50) / 30 + w[1] * row.hours / 12 + w[2 + row.region] +
+         (row.smoker ? w[5] : 0) + w[6];
 }
 
 double weight(const ModelWeights& table, const std::string& name) {
@@ -51,13 +55,15 @@ double weight(const ModelWeights& table, const std::string& name) {
 
 // From the reference that the table names: age = 50, hours = 0, region = north, smoker = false.
 double output_in_units(const ModelWeights& table, const Row& row) {
-  double y = table.intercept.value + weight(table, "age") * (row.age - 50) + weight(table, "hours") * row.hours;
+  double y = table.intercept.value + weight(table, "age") * (row.age - 50) +
+             weight(table, "hours") * row.hours;
   if (row.region > 0) y += weight(table, "region=" + std::get<std::string>(regions[row.region]));
   if (row.smoker) y += weight(table, "smoker=true");
   return y;
 }
 
-const Row rows[] = {{50, 0, 0, false}, {20, 12, 1, true}, {80, 3, 2, false}, {37, 7, 1, false}, {64, 1, 0, true}};
+const Row rows[] = {
+    {50, 0, 0, false}, {20, 12, 1, true}, {80, 3, 2, false}, {37, 7, 1, false}, {64, 1, 0, true}};
 
 TEST(Weights, InUnitsPredictWhatTheModelPredicts) {
   const TrainedModel model = model_of_everything();
@@ -66,7 +72,8 @@ TEST(Weights, InUnitsPredictWhatTheModelPredicts) {
   EXPECT_EQ(table->unit, "log-odds of ill = true");
   EXPECT_EQ(table->reference, "age = 50, hours = 0, region = north, smoker = false");
   EXPECT_DOUBLE_EQ(weight(*table, "age"), 4.29 / 30);
-  for (const Row& row : rows) EXPECT_NEAR(output_in_units(*table, row), scaled_output(model, row), 1e-12);
+  for (const Row& row : rows)
+    EXPECT_NEAR(output_in_units(*table, row), scaled_output(model, row), 1e-12);
 }
 
 TEST(Weights, OfANumberAreInItsUnits) {
@@ -134,12 +141,14 @@ TEST(Weights, OnlyLinearModelsWithOneOutputHaveThem) {
 }
 
 const std::string head =
-    "title = \"Models\"\n[data]\nname = \"people\"\nversion = \"1\"\nsource = \"p.csv\"\npublic_rows = 2000\n"
+    "title = \"Models\"\n[data]\nname = \"people\"\nversion = \"1\"\nsource = "
+    "\"p.csv\"\npublic_rows = 2000\n"
     "[columns.a]\ntype = \"real\"\nnull = \"drop\"\nbounds = [0, 10]\n"
     "[columns.b]\ntype = \"text\"\nnull = \"drop\"\nvalues = [\"x\", \"y\", \"z\"]\n"
     "[columns.one]\ntype = \"text\"\nnull = \"drop\"\nvalues = [\"x\"]\n"
     "[columns.c]\ntype = \"boolean\"\nnull = \"drop\"\n"
-    "[columns.d]\ntype = \"real\"\nnull = \"drop\"\nbounds = [0, 20]\n[budget]\nepsilon = 5\ndelta = 1e-6\n"
+    "[columns.d]\ntype = \"real\"\nnull = \"drop\"\nbounds = [0, 20]\n[budget]\nepsilon = 5\ndelta "
+    "= 1e-6\n"
     "[[train]]\nname = \"line\"\nmodel = \"linear\"\ntarget = \"d\"\n";
 
 const Terms terms{"people", "row", Relation::add_remove, ApproximateBudget{10, 1e-4}};
@@ -157,10 +166,13 @@ TEST(Weights, ALineFromItsMomentsHasAReferenceLevel) {
 
 TEST(Weights, ALineBySteppingKeepsAllLevels) {
   const Design made = make_design(study_in(head + "method = \"gradient\"\n"), terms);
-  EXPECT_NE(made.trainings.at(0).model.find("width=6"), std::string::npos) << made.trainings[0].model;
+  EXPECT_NE(made.trainings.at(0).model.find("width=6"), std::string::npos)
+      << made.trainings[0].model;
 }
 
-TEST(Weights, ALineFromConstantsIsRefused) { EXPECT_THROW((void)make_design(study_in(head + "features = [\"one\"]\n"), terms), StudyError); }
+TEST(Weights, ALineFromConstantsIsRefused) {
+  EXPECT_THROW((void)make_design(study_in(head + "features = [\"one\"]\n"), terms), StudyError);
+}
 
 }  // namespace
 }  // namespace sotto

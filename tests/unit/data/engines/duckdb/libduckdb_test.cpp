@@ -45,19 +45,24 @@ class LibDuckDb : public testing::Test {
   }();
 };
 
-TEST_F(LibDuckDb, AListedHashIsLoadedFromAnyPath) { EXPECT_EXIT(open({.duckdb = copy("any.so")}), testing::ExitedWithCode(0), "opened"); }
+TEST_F(LibDuckDb, AListedHashIsLoadedFromAnyPath) {
+  EXPECT_EXIT(open({.duckdb = copy("any.so")}), testing::ExitedWithCode(0), "opened");
+}
 
 TEST_F(LibDuckDb, AnUnlistedHashIsRefusedUnlessAllowed) {
   const fs::path changed = copy("changed.so");
   std::ofstream(changed, std::ios::app) << "!";
-  EXPECT_EXIT(open({.duckdb = changed}), testing::ExitedWithCode(1), "changed.so is not a DuckDB that sotto knows: its SHA-256 is [0-9a-f]+");
+  EXPECT_EXIT(open({.duckdb = changed}), testing::ExitedWithCode(1),
+              "changed.so is not a DuckDB that sotto knows: its SHA-256 is [0-9a-f]+");
   EXPECT_EXIT(open({.duckdb = changed, .any_duckdb = true}), testing::ExitedWithCode(0), "opened");
 }
 
 TEST_F(LibDuckDb, OtherFilesAreNotLoaded) {
   std::ofstream(folder / "text.so") << "no library";
-  EXPECT_EXIT(open({.duckdb = folder / "text.so"}), testing::ExitedWithCode(1), "is not a DuckDB that sotto knows");
-  EXPECT_EXIT(open({.duckdb = folder / "text.so", .any_duckdb = true}), testing::ExitedWithCode(1), "cannot be loaded");
+  EXPECT_EXIT(open({.duckdb = folder / "text.so"}), testing::ExitedWithCode(1),
+              "is not a DuckDB that sotto knows");
+  EXPECT_EXIT(open({.duckdb = folder / "text.so", .any_duckdb = true}), testing::ExitedWithCode(1),
+              "cannot be loaded");
   EXPECT_EXIT(open({.duckdb = folder / "lost.so"}), testing::ExitedWithCode(1), "not installed");
 }
 
@@ -65,7 +70,8 @@ TEST_F(LibDuckDb, TheLinkersSearchPathIsNotUsed) {
   std::ofstream(folder / "libduckdb.so") << "planted";
   setenv("LD_LIBRARY_PATH", folder.c_str(), 1);
   fs::current_path(folder);
-  EXPECT_EXIT(open({}), testing::ExitedWithCode(0), "opened");  // lib/sotto beside the folder of this program
+  EXPECT_EXIT(open({}), testing::ExitedWithCode(0),
+              "opened");  // lib/sotto beside the folder of this program
 }
 
 }  // namespace

@@ -1,9 +1,9 @@
 // Addresses and tables of Spark: no token in an address, TLS to other machines, no SQL in a name.
 #include <gtest/gtest.h>
 
+#include "data/api/inspect.hpp"
 #include "data/engines/spark/engine.hpp"
 #include "sotto/core/errors.hpp"
-#include "data/api/inspect.hpp"
 
 namespace sotto {
 namespace {
@@ -32,7 +32,8 @@ TEST(SparkAddress, ParsesTheFormOfSparksClients) {
   EXPECT_EQ(plain.host, "localhost");
   EXPECT_EQ(plain.port, 15002);
   EXPECT_FALSE(plain.tls);
-  const auto far = spark_address("sc://spark.example.org:443/;use_ssl=true;user_id=ada;x-databricks-cluster-id=0123-abc");
+  const auto far = spark_address(
+      "sc://spark.example.org:443/;use_ssl=true;user_id=ada;x-databricks-cluster-id=0123-abc");
   EXPECT_EQ(far.host, "spark.example.org");
   EXPECT_EQ(far.port, 443);
   EXPECT_TRUE(far.tls);
@@ -45,14 +46,18 @@ TEST(SparkAddress, ParsesTheFormOfSparksClients) {
 }
 
 TEST(SparkAddress, RefusesTokensAndUnencryptedConnections) {
-  EXPECT_NE(refusal("sc://spark.example.org/;use_ssl=true;token=secret").find("put it into a file"), std::string::npos);
-  EXPECT_EQ(refusal("sc://spark.example.org/;use_ssl=true;token=secret").find("secret"), std::string::npos);
+  EXPECT_NE(refusal("sc://spark.example.org/;use_ssl=true;token=secret").find("put it into a file"),
+            std::string::npos);
+  EXPECT_EQ(refusal("sc://spark.example.org/;use_ssl=true;token=secret").find("secret"),
+            std::string::npos);
   EXPECT_NE(refusal("sc://spark.example.org:15002").find("use_ssl=true"), std::string::npos);
   EXPECT_NE(refusal("sc://10.0.0.1/;use_ssl=false"), "");
   for (const char* bad :
-       {"", "localhost:15002", "http://localhost", "sc://", "sc://local host", "sc://localhost:0", "sc://localhost:99999", "sc://localhost:1x",
-        "sc://localhost/people", "sc://localhost/;use_ssl", "sc://localhost/;use_ssl=yes", "sc://localhost/;session_id=1",
-        "sc://localhost/;grpc-timeout=1", "sc://localhost/;Token=abc", "sc://localhost/;Authorization=Bearer-x", "sc://localhost/;x-password=a",
+       {"", "localhost:15002", "http://localhost", "sc://", "sc://local host", "sc://localhost:0",
+        "sc://localhost:99999", "sc://localhost:1x", "sc://localhost/people",
+        "sc://localhost/;use_ssl", "sc://localhost/;use_ssl=yes", "sc://localhost/;session_id=1",
+        "sc://localhost/;grpc-timeout=1", "sc://localhost/;Token=abc",
+        "sc://localhost/;Authorization=Bearer-x", "sc://localhost/;x-password=a",
         "sc://localhost/;x-\xc3\xa9=1", "sc://user@localhost"}) {
     EXPECT_NE(refusal(bad), "") << bad;
   }
@@ -64,21 +69,27 @@ TEST(SparkAddress, NamesATableOrAPath) {
   EXPECT_EQ(spark_relation(table("a`b; DROP TABLE c")), "`a``b; DROP TABLE c`");
   EXPECT_EQ(spark_relation(path("s3a://bucket/people")), "parquet.`s3a://bucket/people`");
   EXPECT_EQ(spark_relation(path("/data/p", "delta")), "delta.`/data/p`");
-  for (const auto& bad : {table(""), table("a..b"), table(".a"), path("/p", "csv"), path("/p", "json"), path("people"), path("/data/peopl*"),
-                          path("people", "sales"), table("parquet./data/people"), table("csv./x"), path("/p", "parquet.`x`, b")}) {
+  for (const auto& bad :
+       {table(""), table("a..b"), table(".a"), path("/p", "csv"), path("/p", "json"),
+        path("people"), path("/data/peopl*"), path("people", "sales"),
+        table("parquet./data/people"), table("csv./x"), path("/p", "parquet.`x`, b")}) {
     EXPECT_THROW((void)spark_relation(bad), InvalidValue);
   }
-  EXPECT_THROW((void)spark_relation({.connection = "sc://localhost", .table = "a", .path = "/b"}), InvalidValue);
+  EXPECT_THROW((void)spark_relation({.connection = "sc://localhost", .table = "a", .path = "/b"}),
+               InvalidValue);
 }
 
 TEST(SparkAddress, SpellingsOfASourceHaveOneIdentity) {
   EXPECT_EQ(identity(table("People")), "spark:localhost:15002/default.people");
-  EXPECT_EQ(identity(table("spark_catalog.default.people", "sc://127.0.0.1:15002/")), "spark:localhost:15002/default.people");
+  EXPECT_EQ(identity(table("spark_catalog.default.people", "sc://127.0.0.1:15002/")),
+            "spark:localhost:15002/default.people");
   EXPECT_EQ(identity(path("/data//people/")), "spark:localhost:15002/path:/data/people");
   EXPECT_EQ(identity(path("file:///data/people")), "spark:localhost:15002/path:/data/people");
   EXPECT_EQ(identity(path("/data/x/../people")), "spark:localhost:15002/path:/data/people");
-  EXPECT_EQ(identity(path("s3a://bucket//people")), "spark:localhost:15002/path:s3a://bucket/people");
-  EXPECT_EQ(identity(table("a.b", "sc://Spark.Example.org/;use_ssl=true")), "spark:spark.example.org:15002/a.b");
+  EXPECT_EQ(identity(path("s3a://bucket//people")),
+            "spark:localhost:15002/path:s3a://bucket/people");
+  EXPECT_EQ(identity(table("a.b", "sc://Spark.Example.org/;use_ssl=true")),
+            "spark:spark.example.org:15002/a.b");
 }
 
 }  // namespace
