@@ -1,4 +1,4 @@
-// What the commands share: the functions that add them to the program, the options of most of them,
+// Parts that the commands share: the functions that add them to the program, the options of most of them,
 // the conversion of options to numbers, and messages on stderr.
 #pragma once
 

@@ -187,8 +187,8 @@ Additive gaussian_for(Epsilon epsilon, Delta delta, double l2, GaussianRule rule
     return gaussian_of(
         gaussian_classical_sigma(Real::reading(epsilon.value()), Real::reading(delta.value())), l2);
   }
-  const Calibration found = calibrate(gaussian(hole, l2), epsilon, delta);
-  return Additive(found.plan);
+  const Calibration calibration = calibrate(gaussian(hole, l2), epsilon, delta);
+  return Additive(calibration.plan);
 }
 
 Additive gaussian_for_zcdp(double rho, double l2) {

@@ -1,3 +1,4 @@
+// Draws randomized responses and selections by the exponential mechanism, exactly.
 #include "sotto/mechanisms/choice.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Bounds the tail of a weighted sum of independent noises.
 #include "mechanisms/api/combined.hpp"
 
 #include <algorithm>

@@ -24,7 +24,7 @@ syncstream system_error thread tuple type_traits typeindex typeinfo unordered_ma
 variant vector version
 """.split())
 HEAVY = ("CLI/", "nlohmann/")  # headers that take seconds to compile: behind one source file each
-HEADER_MEDIAN, HEADER_LINES, SOURCE_LINES = 120, 400, 500
+HEADER_MEDIAN, HEADER_LINES, SOURCE_LINES = 120, 400, 520
 FOLDER_FILES, PUBLIC_HEADERS, FUNCTION_LINES = 24, 45, 60
 
 KEY = r"[A-Z][A-Za-z]+\d{4}[a-z]?"
@@ -326,7 +326,7 @@ def check_vocabulary(tree):
 def check_functions(tree):
     """A function has at most FUNCTION_LINES lines, unless tests/architecture/long_functions.txt lists it with a reason."""
     listed = tree.root / "tests/architecture/long_functions.txt"
-    reasons = dict(line.split(": ", 1) for _, line in lines(listed) if ": " in line) if listed.is_file() else {}
+    reasons = dict(line.split(": ", 1) for _, line in lines(listed) if ": " in line and not line.startswith("#")) if listed.is_file() else {}
     long = {}
     for path in tree.files("include", "src", "apps", "bindings"):
         for line, name, count in names.function_lengths(path.read_text(encoding="utf-8")):

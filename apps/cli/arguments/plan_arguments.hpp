@@ -19,7 +19,7 @@ void add_plan(Command& command, PlanArguments& arguments, const std::string& exa
 void add_relation(Command& command, PlanArguments& arguments);
 void add_time(Command& command, PlanArguments& arguments);
 
-/// What the help of a plan's argument ends with.
+/// The last lines of the help of a plan's argument.
 inline constexpr const char* plan_forms = "; @FILE reads it from a file, - from stdin";
 /// Returns a plan's text: as typed, from a file for @FILE, or from stdin for `-`. Throws
 /// InvalidValue, which names a file that cannot be read.

@@ -1,4 +1,4 @@
-// What `sotto run` shares with programs that run a study in another way, such as `sotto party`.
+// Parts of `sotto run` for programs that run a study in another way, such as `sotto party`.
 #pragma once
 
 #include <functional>

@@ -37,9 +37,9 @@ Opened Opened::of(const std::filesystem::path& folder, const std::string& text,
       parse_study(text, data, [&](const std::string& name) { return catalogue.find(name); });
   Ledger ledger = Ledger::open(data.ledger, {.key = data.key.string(), .witness = data.witness});
   require_fit(study, ledger.terms());
-  Design made = design(study, ledger);
+  Design the_design = design(study, ledger);
   return {std::move(catalogue), std::move(data), std::move(study), std::move(ledger),
-          std::move(made)};
+          std::move(the_design)};
 }
 
 std::optional<ArrowTable> table_of(const nb::object& rows) {
@@ -77,7 +77,7 @@ static SparkQuery asked_of(nb::handle query, Callbacks& callbacks) {
 }
 
 Ran run_opened(Opened& o, Callbacks& callbacks, const Reading& reading, RunOptions options,
-               const ProgressCallback& told, const nb::object& rows, const StudyWork& work) {
+               const ProgressCallback& on_progress, const nb::object& rows, const StudyWork& work) {
   const bool is_spark = !rows.is_none() && nb::hasattr(rows, "__sotto_view__");
   const std::optional<ArrowTable> table = is_spark ? std::nullopt : table_of(rows);
   const nb::object query = is_spark ? nb::object(rows.attr("query")) : nb::object(nb::none());
@@ -96,21 +96,21 @@ Ran run_opened(Opened& o, Callbacks& callbacks, const Reading& reading, RunOptio
     return open_engine(source, columns, limits);
   };
   return callbacks.run([&] {
-    const RunResult found = work(o, open, options, watcher(callbacks, told));
+    const RunResult result = work(o, open, options, watcher(callbacks, on_progress));
     const LedgerState state = state_of(o.ledger);
     const std::string check = "sotto ledger verify " + o.data.name + " --head " +
                               std::to_string(state.head.number) + ":" + state.head.hash;
     const PublicAnswers none;
-    Ran ran{found.release,
-            found.head,
-            found.repeated,
-            study_page({o.study, o.design, found.release, none, state, check, SOTTO_VERSION}),
+    Ran ran{result.release,
+            result.head,
+            result.repeated,
+            study_page({o.study, o.design, result.release, none, state, check, SOTTO_VERSION}),
             {}};
-    if (!found.release.models.empty()) {
+    if (!result.release.models.empty()) {
       const SigningKey key =
           SigningKey::read(o.data.key.empty() ? default_key(o.data.ledger) : o.data.key.string());
-      for (const TrainedModel& model : found.release.models)
-        ran.models.push_back(model_file(found.release, model, key));
+      for (const TrainedModel& model : result.release.models)
+        ran.models.push_back(model_file(result.release, model, key));
     }
     return ran;
   });
@@ -119,7 +119,7 @@ Ran run_opened(Opened& o, Callbacks& callbacks, const Reading& reading, RunOptio
 namespace {
 
 Ran run(Opened& opened, bool again, const std::string& request, const Reading& reading,
-        const ProgressCallback& told, const nb::object& rows) {
+        const ProgressCallback& on_progress, const nb::object& rows) {
   Callbacks callbacks;
   if (again || !request.empty()) {
     opened.design = unlocked([&] {
@@ -127,24 +127,24 @@ Ran run(Opened& opened, bool again, const std::string& request, const Reading& r
     });
   }
   return run_opened(
-      opened, callbacks, reading, {.again = again, .request = request}, told, rows,
+      opened, callbacks, reading, {.again = again, .request = request}, on_progress, rows,
       [](Opened& o, const auto& open, const RunOptions& options, const Watcher& watch) {
         return sotto::run(o.study, o.design, o.ledger, open, options, watch);
       });
 }
 
 nb::dict described(const StudyColumn& column) {
-  nb::dict found;
-  found["name"] = column.name;
-  found["type"] = name_of(column.type);
-  found["bounds"] = column.lower && column.upper
+  nb::dict description;
+  description["name"] = column.name;
+  description["type"] = name_of(column.type);
+  description["bounds"] = column.lower && column.upper
                         ? nb::object(nb::make_tuple(*column.lower, *column.upper))
                         : nb::none();
   nb::list values;
   for (const Value& value : column.values)
     std::visit([&](const auto& v) { values.append(nb::cast(v)); }, value);
-  found["values"] = values;
-  return found;
+  description["values"] = values;
+  return description;
 }
 
 // --- questions that Python builds, as the text of a study ---

@@ -22,7 +22,7 @@ class Respondent {
 
   /// A value 0 … k-1, perhaps another. InvalidValue outside that range.
   [[nodiscard]] std::int64_t respond(std::int64_t value) const;
-  /// What one response costs its respondent.
+  /// The event that one response costs its respondent.
   [[nodiscard]] const Plan& event() const { return event_; }
   [[nodiscard]] double p() const { return p_; }
   [[nodiscard]] std::int64_t values() const { return k_; }

@@ -37,7 +37,7 @@ TableColumn bounded_column(const std::string& name, double lower, double upper,
 TableColumn listed_column(const std::string& name, std::vector<Value> values,
                           Type type = Type::text);
 
-/// What is publicly known of a table.
+/// The public description of a table.
 struct TableDescription {
   std::vector<TableColumn> columns;
   std::string unit = {};  ///< required: whom the budget protects, as the column that names them,
@@ -117,7 +117,7 @@ class QuestionBuilder {
   TableQuestion question_;
 };
 
-/// What a run may spend. The same questions with the same spending are one request: the second run
+/// The budget of a run. The same questions with the same spending are one request: the second run
 /// returns the kept answers and costs nothing.
 struct Spending {
   std::optional<double> epsilon = {};
@@ -140,7 +140,7 @@ struct ReleasedNumber {
   std::string limit = {};    ///< what was left out, in words: "at most 5 per person"
 };
 
-/// What a run released: noisy numbers, which may be published.
+/// The result of a run: noisy numbers, which may be published.
 struct ReleasedNumbers {
   std::vector<ReleasedNumber> numbers;  ///< by question, then by group
   std::string request;                  ///< the id of the charge in the ledger
@@ -150,7 +150,7 @@ struct ReleasedNumbers {
   std::string json = {};                ///< everything that was released, as the ledger keeps it
 };
 
-/// What a run would cost, before it is charged.
+/// The cost of a run, before it is charged.
 struct CostPreview {
   Plan plan;  ///< the noise of all questions
   Charge charge =

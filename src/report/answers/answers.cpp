@@ -275,7 +275,7 @@ std::string percent(double share) {
   return rounded(std::min(100.0, next_up(100 * share)), 3, Side::upper) + "%";
 }
 
-// What (ε, δ) allows an attacker, in words.
+// Says in words how well an attacker can do against (ε, δ).
 std::string attacker_text(const Answer& answer, Delta delta) {
   return field("attacker",
                "who accuses 1% of those who are not in the data finds at most " +
@@ -290,7 +290,7 @@ double gap_of(const Answer& answer, Delta delta) {
   return generalisation_gap(Real(answer.value.upper), Real(delta.value()), answer.relation).upper();
 }
 
-// What (ε, δ) implies for overfitting, in words.
+// Says in words what (ε, δ) implies for overfitting.
 std::string learning_text(const Answer& answer, Delta delta) {
   return field("learning",
                "whatever is learned: its expected loss, from 0 to 1, on the data and on new data "

@@ -18,7 +18,7 @@ struct SitePage {
       false;  ///< the body is an error message: the address exists, but its content cannot be read
 };
 
-/// What the pages contain about the program that serves them.
+/// The facts that the pages contain about the program that serves them.
 struct SiteOptions {
   std::string version;
   /// Returns a command that a person can type to verify the ledger at a place (a location without

@@ -305,7 +305,7 @@ std::vector<Cells> design_rows(const Study& study, const Design& design) {
   return rows;
 }
 
-// What the ledger will charge for the study.
+// Writes the charge of the ledger for the study.
 std::string charge_words(const Design& design, const Terms& terms, const ChargePreview& outlook) {
   if (outlook.charged) {
     return outlook.answered ? "nothing: it was answered before, and the same answer is free"

@@ -1,3 +1,4 @@
+// Runs a party in a session as a request of its ledger: charge, rounds with checkpoints, answer.
 #include "study/federated/party_request.hpp"
 
 #include "ledger/api/checkpoint.hpp"

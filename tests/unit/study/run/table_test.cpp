@@ -418,7 +418,7 @@ TEST_F(TableFolder, WrongDescriptionsAreErrors) {
       {bounded_column("x", 1, 1), "not below"},
       {bounded_column("x", 2, 1), "not below"},
       {bounded_column("x", 0, 1e200), "at most 1e100"},
-      {bounded_column("x", 0, 1, Type::text), "only numbers have bounds"},
+      {bounded_column("x", 0, 1, Type::text), "only columns of type integer or real have bounds"},
       {{.name = "x", .type = Type::real, .lower = 0.0}, "column \"x\": it has one bound"},
       {{.name = "x", .type = Type::real, .upper = 0.0}, "it has one bound"},
       {{.name = ""}, "without a name"},
