@@ -109,14 +109,14 @@ std::string line(const Json& request, const Json& answer) {
 
 std::string ask_epsilon(const Json& request) {
   const Plan plan = plan_of(request);
-  return epsilon_text(plan, delta_of(request), epsilon(plan, delta_of(request), question_of(request)),
-                      Format::json);
+  return epsilon_text(plan, delta_of(request),
+                      epsilon(plan, delta_of(request), question_of(request)), Format::json);
 }
 
 std::string ask_delta(const Json& request) {
   const Plan plan = plan_of(request);
-  return delta_text(plan, epsilon_of(request), delta(plan, epsilon_of(request), question_of(request)),
-                    Format::json);
+  return delta_text(plan, epsilon_of(request),
+                    delta(plan, epsilon_of(request), question_of(request)), Format::json);
 }
 
 // As the command: the waste in noise where it is quick.
@@ -130,8 +130,8 @@ std::string ask_compare(const Json& request) {
 
 std::string ask_explain(const Json& request) {
   const Plan plan = plan_of(request);
-  return explain_text(plan, delta_of(request), epsilon(plan, delta_of(request), question_of(request)),
-                      Format::json);
+  return explain_text(plan, delta_of(request),
+                      epsilon(plan, delta_of(request), question_of(request)), Format::json);
 }
 
 std::string ask_calibrate(const Json& request) {
@@ -156,12 +156,15 @@ std::string ask_tradeoff(const Json& request) {
 // curve as a picture.
 std::string ask_over_steps(const Json& request) {
   const Plan plan = plan_of(request);
-  const auto points =
-      static_cast<std::size_t>(request.contains("points") ? count(request, "points", "points", 2) : 50);
-  const Spacing spacing = typed(request, "spacing") == "even" ? Spacing::even : Spacing::logarithmic;
-  const auto points_of_curve = epsilon_over_steps(
-      plan, delta_of(request), step_counts(step_total(plan), points, spacing), question_of(request));
-  Json answer = Json::parse(over_steps_text(plan, delta_of(request), points_of_curve, Format::json));
+  const auto points = static_cast<std::size_t>(
+      request.contains("points") ? count(request, "points", "points", 2) : 50);
+  const Spacing spacing =
+      typed(request, "spacing") == "even" ? Spacing::even : Spacing::logarithmic;
+  const auto points_of_curve =
+      epsilon_over_steps(plan, delta_of(request), step_counts(step_total(plan), points, spacing),
+                         question_of(request));
+  Json answer =
+      Json::parse(over_steps_text(plan, delta_of(request), points_of_curve, Format::json));
   if (request.contains("picture"))
     answer["svg"] = svg(over_steps_chart(plan, delta_of(request), points_of_curve, spacing));
   return answer.dump();

@@ -138,8 +138,8 @@ nb::dict described(const StudyColumn& column) {
   description["name"] = column.name;
   description["type"] = name_of(column.type);
   description["bounds"] = column.lower && column.upper
-                        ? nb::object(nb::make_tuple(*column.lower, *column.upper))
-                        : nb::none();
+                              ? nb::object(nb::make_tuple(*column.lower, *column.upper))
+                              : nb::none();
   nb::list values;
   for (const Value& value : column.values)
     std::visit([&](const auto& v) { values.append(nb::cast(v)); }, value);

@@ -217,8 +217,9 @@ void require_own_ledger(const Terms& ledger, const Terms& terms, const std::stri
 
 // Checks what the study would refuse in words of its own file.
 void require_described(const TableQuestion& question, const DataFile& data) {
-  const auto* name = setting_of<std::string>(question, "name");
-  const std::string where = name == nullptr ? "" : "question " + in_quotes(*name) + ": ";
+  const auto* question_name = setting_of<std::string>(question, "name");
+  const std::string where =
+      question_name == nullptr ? "" : "question " + in_quotes(*question_name) + ": ";
   std::vector<std::string> names;
   for (const StudyColumn& column : data.columns) names.push_back(column.name);
   const auto column_named = [&](const std::string& name) -> const StudyColumn& {
