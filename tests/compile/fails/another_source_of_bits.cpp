@@ -1,6 +1,5 @@
 // Noise from a source that a test scripts.
-// error: no matching (function for call to 'sotto::RoundedNoise::add\(double&, Script&\)'|member
-// function for call to 'add')
+// error: no matching (function for call to 'sotto::RoundedNoise::add\(double&, Script&\)'|member function for call to 'add')
 #include "sotto/random/noise.hpp"
 
 struct Script {

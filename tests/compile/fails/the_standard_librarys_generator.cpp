@@ -1,6 +1,5 @@
 // Noise from a generator that is not for secrets.
-// error: no matching (function for call to 'sotto::RoundedNoise::add\(double&,
-// std::mt19937_64&\)'|member function for call to 'add')
+// error: no matching (function for call to 'sotto::RoundedNoise::add\(double&, std::mt19937_64&\)'|member function for call to 'add')
 #include <random>
 
 #include "sotto/random/noise.hpp"
