@@ -114,7 +114,7 @@ TEST(Calibrate, HolesWithOppositeEffectsAreRefused) {
   EXPECT_NE(
       refusal("? * gaussian(?)").find("cheaper as sigma of gaussian but more expensive as steps"),
       std::string::npos);
-  EXPECT_NE(refusal("gaussian(?, sensitivity=?)").find("dearer as sensitivity of gaussian"),
+  EXPECT_NE(refusal("gaussian(?, sensitivity=?)").find("more expensive as sensitivity of gaussian"),
             std::string::npos);
   EXPECT_NE(refusal("gaussian(1)").find("nothing to calibrate"), std::string::npos);
   EXPECT_NE(refusal("laplace(?) + randomized_response(?)").find("cannot solve for p"),

@@ -95,7 +95,7 @@ TEST(Committed, APartOutsideThePlanIsRefusedByName) {
   Filter filter(CommittedBudget{parse("2 * gaussian(5)")});
   const Decision other = filter.admit(gaussian(6));  // cheaper, and still not what was committed
   EXPECT_FALSE(other);
-  EXPECT_NE(other.reason.find("gaussian(6) is no part"), std::string::npos) << other.reason;
+  EXPECT_NE(other.reason.find("gaussian(6) is not a part"), std::string::npos) << other.reason;
   const Decision more = filter.admit(3 * gaussian(5));
   EXPECT_EQ(more.missing.amount, 1);
   EXPECT_NE(more.reason.find("has 2 left"), std::string::npos) << more.reason;

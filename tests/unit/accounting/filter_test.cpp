@@ -202,7 +202,7 @@ TEST(Filter, ARefusedEventNamesTheCurrenciesInWhichItHasACost) {
       << noise;
   const std::string unslacked =
       refusal(Filter(GdpBudget{1}, Relation::add_remove), "poisson(0.1, gaussian(1))");
-  EXPECT_TRUE(mentions(unslacked, "no mu without slack") &&
+  EXPECT_TRUE(mentions(unslacked, "no finite mu at slack 0") &&
               mentions(unslacked, "Rényi divergence") && mentions(unslacked, "mu^2 with slack"))
       << unslacked;
   const std::string beyond = refusal(Filter(RenyiBudget{9, 1}), "rdp(8, 0.5)");
@@ -234,8 +234,8 @@ TEST(Filter, EveryEventHasTheFiltersRelation) {
     EXPECT_EQ(filter(relation).relation(), relation);
   }
   // As stated: two events that fix different relations must not be combined, so both are refused.
-  EXPECT_TRUE(mentions(refusal(filter(Relation::as_stated), poisson), "fixes add-remove"));
-  EXPECT_TRUE(mentions(refusal(filter(Relation::as_stated), without), "fixes replace-one"));
+  EXPECT_TRUE(mentions(refusal(filter(Relation::as_stated), poisson), "fixes the relation add-remove"));
+  EXPECT_TRUE(mentions(refusal(filter(Relation::as_stated), without), "fixes the relation replace-one"));
 }
 
 TEST(Filter, NumbersOutOfRangeAreRefused) {

@@ -307,7 +307,7 @@ TEST_F(Site, AnAlteredLedgerIsNotShown) {
   file.close();
   const auto result = page("/data/people/");
   ASSERT_TRUE(result && result->failed);
-  EXPECT_TRUE(mentions(result->body, "chain is broken: entry 1 was changed")) << result->body;
+  EXPECT_TRUE(mentions(result->body, "is broken: entry 1 was changed")) << result->body;
   EXPECT_FALSE(mentions(result->body, "Sound:"));
 }
 
