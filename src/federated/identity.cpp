@@ -195,7 +195,7 @@ Participant::Participant(const Session& session, const std::filesystem::path& ke
       folder_(key_file, context) {
   if (!folder_.is_approved())
     throw NotApproved(session.members[static_cast<std::size_t>(self)].name +
-                      " has not agreed to this session: approve it first");
+                      " has not agreed to this session");
 }
 
 }  // namespace sotto
