@@ -41,9 +41,7 @@ class PostgresServer {
     folder_ = name;
     if (prepare != nullptr) prepare(folder_);
     change_owner();
-    finish(run({(programs() / "initdb").string(), "-D", data(), "-U", "postgres", "-A", "trust",
-                "-E", "UTF8", "--no-locale", "--no-sync", "--wal-segsize=1"}),
-           "initdb");
+    make_cluster();
     port_ = free_port();
     std::ofstream(data() + "/postgresql.conf", std::ios::app)
         << "listen_addresses='127.0.0.1'\nport=" << port_ << "\nunix_socket_directories='"
@@ -127,6 +125,30 @@ class PostgresServer {
     return newest;
   }
 
+  // Makes the data folder. initdb takes seconds of processor time, so the first server of a build
+  // tree leaves a copy of its new cluster there, and later servers start from that copy.
+  void make_cluster() const {
+    namespace fs = std::filesystem;
+    const fs::path build = fs::read_symlink("/proc/self/exe").parent_path().parent_path();
+    const std::string version = programs().parent_path().filename().string();
+    const fs::path template_folder = build / ("postgres-template-" + version);
+    std::error_code failed;
+    if (fs::exists(template_folder / "PG_VERSION", failed)) {
+      fs::copy(template_folder, data(), fs::copy_options::recursive);
+      change_owner();
+      return;
+    }
+
+    finish(run({(programs() / "initdb").string(), "-D", data(), "-U", "postgres", "-A", "trust",
+                "-E", "UTF8", "--no-locale", "--no-sync", "--wal-segsize=1"}),
+           "initdb");
+    // Another test may do this at the same moment: the first to rename leaves the copy.
+    const fs::path unfinished = template_folder.string() + "." + std::to_string(getpid());
+    fs::copy(data(), unfinished, fs::copy_options::recursive, failed);
+    if (!failed) fs::rename(unfinished, template_folder, failed);
+    if (failed) fs::remove_all(unfinished, failed);
+  }
+
   // Returns the user to run as, since PostgreSQL refuses to run as root; nullptr if this process is
   // not root's.
   static const passwd* other_user() {
@@ -135,14 +157,15 @@ class PostgresServer {
     return user != nullptr ? user : getpwnam("nobody");
   }
   void change_owner() const {
+    namespace fs = std::filesystem;
     const passwd* user = other_user();
     if (user == nullptr) return;
-    for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
-      if (chown(entry.path().c_str(), user->pw_uid, user->pw_gid) != 0)
-        throw std::runtime_error("cannot change the owner of a file");
-    }
-    if (chown(folder_.c_str(), user->pw_uid, user->pw_gid) != 0)
-      throw std::runtime_error("cannot change the owner of the folder");
+    const auto change = [user](const fs::path& path) {
+      if (chown(path.c_str(), user->pw_uid, user->pw_gid) != 0)
+        throw std::runtime_error("cannot change the owner of " + path.string());
+    };
+    for (const auto& entry : fs::recursive_directory_iterator(folder_)) change(entry.path());
+    change(folder_);
   }
 
   // Starts a program. Returns its process, which ends with this one, and the file with its output.
