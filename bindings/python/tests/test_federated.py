@@ -149,7 +149,7 @@ def test_a_mean_is_refused_where_its_bounds_or_values_do_not_fit_before_anything
     one = rounds(bounds=(0, 100), most=3)
     cards = [one.made[name].card for name in NAMES]
     for bounds in ((100, 0), (0, 0), (0, float("inf")), (float("nan"), 1), (-1e308, 1e308), 100, "ab", (1, 2, 3), None):
-        with pytest.raises(sotto.InvalidValue, match="bounds of a mean|bounds= is a pair"):
+        with pytest.raises(sotto.InvalidValue, match="bounds of a mean|bounds= must be a pair"):
             federated.Session.of_mean(cards, one.made["relay"].card, "127.0.0.1:1", bounds=bounds, most=10, epsilon=1, delta=1e-6)
     text = one.session.text()
     assert federated.Session.parse(text).bounds == (0, 100)
