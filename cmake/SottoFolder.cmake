@@ -1,12 +1,13 @@
-# sotto_folder(privacy DEPENDS core numerics) builds src/privacy/**/*.cpp as the target sotto::privacy. DEPENDS lists the folders that its files include;
-# tests/architecture/check.py compares the two. Headers in src/ are included by their path from there: "privacy/api/conversions.hpp".
+# sotto_folder(privacy DEPENDS core numerics) builds src/privacy/**/*.cpp as the target sotto::privacy. DEPENDS lists the
+# folders whose headers its files include, which tests/architecture/check.py verifies. Headers in src/ are included by
+# their path below src/: "privacy/api/conversions.hpp".
 
 add_library(sotto_options INTERFACE)
 target_compile_features(sotto_options INTERFACE cxx_std_20)
 target_compile_options(sotto_options INTERFACE -Wall -Wextra -Wpedantic -Wconversion -Wshadow $<$<BOOL:${SOTTO_WERROR}>:-Werror> -ffp-contract=off
                        $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)  # g++ 12 warns falsely about std::string at -O3
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_FLAGS MATCHES -fsanitize)
-  target_compile_options(sotto_options INTERFACE -Wno-maybe-uninitialized)  # as falsely about std::variant, with sanitizers
+  target_compile_options(sotto_options INTERFACE -Wno-maybe-uninitialized)  # g++ warns falsely about std::variant, with sanitizers
 endif()
 
 function(sotto_folder name)

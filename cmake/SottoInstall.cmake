@@ -1,5 +1,6 @@
-# What `cmake --install` lays down: headers, one archive a folder or the one shared library, find_package(sotto) and pkg-config files, the
-# command with its manual page and shell completions. Components are what packages are made of: library, development, command, duckdb.
+# Installs the headers, an archive for each folder or the shared library, the files for find_package(sotto) and
+# pkg-config, and the command with its manual page and shell completions. Each Debian package is one component:
+# library, development, command, duckdb.
 include(CMakePackageConfigHelpers)
 
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/sotto)
@@ -11,7 +12,7 @@ if(SOTTO_SHARED)
 else()
   list(TRANSFORM folders PREPEND sotto_ OUTPUT_VARIABLE targets)
   install(TARGETS sotto ${targets} EXPORT sottoTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
-  list(REVERSE folders)  # static archives are linked users first
+  list(REVERSE folders)  # a static archive comes before those that it uses
   list(TRANSFORM folders PREPEND -lsotto_ OUTPUT_VARIABLE flags)
   list(JOIN flags " " SOTTO_PC_LIBS)
   string(APPEND SOTTO_PC_LIBS " -ldl")
@@ -24,11 +25,11 @@ write_basic_package_version_file(sottoConfigVersion.cmake COMPATIBILITY SameMino
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/sottoConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/sottoConfigVersion.cmake cmake/FindMPFR.cmake
         DESTINATION ${package_folder} COMPONENT development)
 
-# DuckDB, which sotto loads when it reads files of data, if ./dev has fetched it.
+# DuckDB, which sotto loads to read data files, if ./dev duckdb downloaded it.
 install(FILES ${PROJECT_SOURCE_DIR}/build/duckdb/libduckdb.so DESTINATION lib/sotto COMPONENT duckdb OPTIONAL)
 install(FILES ${PROJECT_SOURCE_DIR}/build/duckdb/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME LICENSE.duckdb COMPONENT duckdb OPTIONAL)
 
-# The prefix as seen from the .pc file, so that the installed tree can be moved.
+# The prefix relative to the .pc file, so that the installed tree can be moved.
 file(RELATIVE_PATH SOTTO_PC_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 string(REGEX REPLACE "/$" "" SOTTO_PC_PREFIX "${SOTTO_PC_PREFIX}")
 configure_file(cmake/sotto.pc.in sotto.pc @ONLY)

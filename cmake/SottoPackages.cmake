@@ -1,14 +1,15 @@
-# Debian packages of a tree with SOTTO_SHARED, one a component: `cmake --build build/shared --target packages`, or ./dev package, puts them into
-# build/packages. Decision 0033 says why these four.
-if(NOT CPACK_PACKAGE_CONTACT)  # who publishes them says -DCPACK_PACKAGE_CONTACT="NAME <ADDRESS>"
+# Builds a Debian package for each component of a tree with SOTTO_SHARED: `cmake --build build/shared --target packages`,
+# or ./dev package, writes them to build/packages. docs/decisions/0033-packages.md gives the reasons for these four.
+if(NOT CPACK_PACKAGE_CONTACT)  # the publisher sets -DCPACK_PACKAGE_CONTACT="NAME <ADDRESS>"
   set(CPACK_PACKAGE_CONTACT "sotto maintainers <maintainers@example.org>")
 endif()
-string(TIMESTAMP date "%a, %d %b %Y %H:%M:%S +0000" UTC)  # of SOURCE_DATE_EPOCH, where it is set
+string(TIMESTAMP date "%a, %d %b %Y %H:%M:%S +0000" UTC)  # the time of SOURCE_DATE_EPOCH, if it is set
 string(TIMESTAMP year "%Y" UTC)
 set(about "sotto answers questions about people and hides each of them: it says what a\nstudy costs in differential privacy before it runs, keeps the budget in a
 ledger, and adds noise whose distribution is exactly the one that was\naccounted.")
 
-# sotto_package(COMPONENT NAME SECTION SUMMARY …): CONTAINS are the notices of others' code in it, FILES go into its control archive.
+# sotto_package(COMPONENT NAME SECTION SUMMARY …) defines a package. CONTAINS lists the license files of third-party code
+# in the package, and FILES are added to its control archive.
 function(sotto_package component name section summary)
   cmake_parse_arguments(PACKAGE "" "DEPENDS;RECOMMENDS" "CONTAINS;FILES" ${ARGN})
   string(TOUPPER ${component} key)
@@ -27,7 +28,7 @@ function(sotto_package component name section summary)
       file(READ ${file} notice)
       file(APPEND ${folder}/copyright "\nIt contains code under these terms:\n\n${notice}")
     else()
-      message(WARNING "${file} is not there: the package ${name} will lack its notice")
+      message(WARNING "${file} does not exist: the package ${name} will lack this license notice")
     endif()
   endforeach()
   file(WRITE ${folder}/changelog "sotto (${PROJECT_VERSION}) unstable; urgency=medium\n\n  * CHANGELOG.md of the sources says what is new.\n
@@ -36,7 +37,7 @@ function(sotto_package component name section summary)
   install(FILES ${folder}/copyright ${folder}/changelog.gz DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${name} COMPONENT ${component})
 endfunction()
 
-# What programs that link the library will depend on, and that the loader's cache is made anew.
+# shlibs: the dependency of programs that link the library. triggers: rebuild the loader's cache after installation.
 set(minor ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
 file(WRITE ${PROJECT_BINARY_DIR}/packages/shlibs "libsotto ${minor} libsotto${minor} (>= ${PROJECT_VERSION})\n")
 file(WRITE ${PROJECT_BINARY_DIR}/packages/triggers "activate-noawait ldconfig\n")
@@ -59,13 +60,13 @@ set(CPACK_GENERATOR DEB)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_PACKAGE_DIRECTORY ${PROJECT_SOURCE_DIR}/build/packages)
-set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "")  # each has its own
-set(CPACK_STRIP_FILES ON)  # targets alone, so not DuckDB
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "")  # each package has a summary
+set(CPACK_STRIP_FILES ON)  # strips the targets, and not DuckDB, whose hash must not change
 set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SOURCE sotto)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR})  # the command's own library
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR})  # finds libsotto
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 include(CPack)
 

@@ -1,21 +1,22 @@
 #!/usr/bin/env python3
-"""Runs what the documentation shows: run_snippets.py [--build BUILD] [--fix] [FILE…].
+"""Runs the examples of the documentation: run_snippets.py [--build BUILD] [--fix] [FILE…].
 
-FILEs are README.md and docs/**/*.md unless given. Each file has a temporary folder, with the built sotto in PATH. Blocks:
+FILEs are README.md and docs/**/*.md by default. Each file runs in a temporary folder, with the built sotto in PATH.
+The first line of a fenced block says how it is run:
 
-  console     `$ command` lines, each followed by what it prints (stdout and stderr) and, if that is not 0, `# exit N`.
-              A line `…` or `...` stands for any lines, `…` inside a line for any text. A command whose line ends in `\\`
-              goes on in the next one.
-  sh          commands that must succeed; their output is not looked at.
-  sh duckdb, console duckdb   runs only where the build tree has DuckDB (./dev duckdb); elsewhere a visible skip.
-  sh grpc, console grpc   runs only where sotto-federate was built.
-  console noisy, console duckdb noisy   the output has random noise: each number stands for any number, and the
-              width of columns does not matter. Everything else must match.
-  cpp         a program, compiled and run; a `text` block right behind it is what it prints.
-  cpp duckdb  the same, where the build tree has DuckDB, which the program finds as an installed one does.
-  sh norun    only shown.      cpp norun    only compiled.
+  console     Lines `$ command`, each followed by the expected output (stdout and stderr) and, if the exit status is not
+              0, by `# exit N`. A line `…` or `...` matches any lines, and `…` inside a line matches any text. A command
+              whose line ends in `\\` continues on the next line.
+  sh          Commands that must succeed. Their output is ignored.
+  sh duckdb, console duckdb   The block is skipped, with a message, unless the build tree has DuckDB (./dev duckdb).
+  sh grpc, console grpc   The block is skipped, with a message, unless sotto-federate was built.
+  console noisy, console duckdb noisy   The output has random noise: a number matches any number, and the width of
+              columns is ignored. All other text must match.
+  cpp         A program that is compiled and run. A `text` block that follows immediately is its expected output.
+  cpp duckdb  As cpp, if the build tree has DuckDB. The program loads it from ../lib/sotto, as an installed one does.
+  sh norun    Not run.         cpp norun    Compiled and not run.
 
---fix rewrites what the console blocks say is printed.
+--fix replaces the expected output of the console blocks by the actual one.
 """
 import argparse
 import difflib
@@ -34,30 +35,30 @@ SECONDS = 300
 
 
 def environment(build, home):
-    """The command finds its user's files below `home`, an empty folder, alone."""
+    """Returns the environment of the commands. The user's files are below `home`, which is empty at first."""
     path = f"{build / 'bin'}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("XDG_")}
     return {**inherited, "HOME": str(home), "PATH": path, "NO_COLOR": "1", "TERM": "dumb", "LC_ALL": "C.UTF-8", "SOTTO_SOURCE": str(ROOT)}
 
 
-# --- transcripts: commands and what they print ---
+# --- transcripts: commands with their output ---
 
 
 class Step:
-    """One command of a transcript. `first` and `end` delimit, in the transcript's lines, what it prints and its exit line."""
+    """A command of a transcript. lines[first:end] of the transcript are its expected output and its exit line."""
 
     def __init__(self, command, line, first, body):
         self.command, self.line, self.first, self.end = command, line, first, first + len(body)
         self.status = 0
         body = trimmed(body)
-        if body and (found := EXIT.match(body[-1])):
-            self.status = int(found[1])
+        if body and (exit_line := EXIT.match(body[-1])):
+            self.status = int(exit_line[1])
             body = trimmed(body[:-1])
         self.expected = body
 
 
 def trimmed(lines):
-    """Without the blank lines at the end."""
+    """Returns the lines without the blank lines at the end."""
     lines = list(lines)
     while lines and not lines[-1].strip():
         lines.pop()
@@ -65,7 +66,7 @@ def trimmed(lines):
 
 
 def steps_of(lines):
-    """The steps of a transcript; what stands before the first command is prose."""
+    """Returns the steps of a transcript. Lines before the first command are prose."""
     steps, at = [], 0
     while at < len(lines):
         if not lines[at].startswith("$ "):
@@ -90,17 +91,17 @@ NUMBER = re.compile(r"\b[0-9a-f]{64}\b|(?<![A-Za-z])-?\d[\d,]*(?:\.\d+)?(?:e[-+]
 
 
 def without_numbers(line):
-    """The line with a placeholder for each number and hash, and with single spaces."""
+    """Returns the line with a placeholder for each number and hash, and with single spaces."""
     return " ".join(NUMBER.sub("#", line).split())
 
 
 def shortened(line):
-    """Numbers of many digits to eight: the last ones depend on the processor's rounding of elementary functions."""
+    """Returns the line with long numbers rounded to eight digits, since further ones depend on the processor."""
     return LONG_NUMBER.sub(lambda number: f"{float(number.group()):.8g}", line)
 
 
 def matches(expected, actual, noisy=False):
-    """Whether the lines are the expected ones, in which an ellipsis stands for anything, and if `noisy` a number for any number."""
+    """Returns whether the lines match: an ellipsis matches any text, and with `noisy` a number matches any number."""
     normal = without_numbers if noisy else shortened
     expected, actual = map(normal, expected), map(normal, actual)
     pattern = ""
@@ -113,23 +114,27 @@ def matches(expected, actual, noisy=False):
 
 
 def run(command, cwd, env):
-    """Output lines and exit status."""
+    """Runs a command, and returns the lines of its output and its exit status."""
     try:
-        done = subprocess.run(command, cwd=cwd, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                              timeout=SECONDS, check=False)
+        process = subprocess.run(command, cwd=cwd, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                 timeout=SECONDS, check=False)
     except subprocess.TimeoutExpired:
         return [f"(stopped after {SECONDS} s)"], 124
-    return trimmed(done.stdout.decode(errors="replace").splitlines()), done.returncode
+    return trimmed(process.stdout.decode(errors="replace").splitlines()), process.returncode
 
 
 def difference(expected, actual):
+    """Returns a unified diff, indented."""
     return "\n".join("    " + line for line in list(difflib.unified_diff(expected, actual, "expected", "actual", lineterm=""))[2:])
 
 
 def run_transcript(name, lines, cwd, env, offset=0, fix=False, noisy=False):
-    """Runs every step; `offset` is the number of lines before the transcript in file `name`.
-    Returns the number of steps, the failures as text, and the lines as they should be."""
-    failures, right = [], list(lines)
+    """Runs every step of a transcript.
+
+    `offset` is the number of lines before the transcript in the file `name`. Returns the number of steps, the
+    failures as text (none with `fix`), and the lines with the actual output.
+    """
+    failures, actual_lines = [], list(lines)
     steps = steps_of(lines)
     replacements = []
     for step in steps:
@@ -141,14 +146,16 @@ def run_transcript(name, lines, cwd, env, offset=0, fix=False, noisy=False):
         failures.append(f"{name}:{offset + step.line + 1}: $ {step.command}{problem}\n{difference(step.expected, actual)}")
     for step, body in reversed(replacements):
         blanks = len(lines[step.first : step.end]) - len(trimmed(lines[step.first : step.end]))
-        right[step.first : step.end] = body + [""] * blanks
-    return len(steps), [] if fix else failures, right
+        actual_lines[step.first : step.end] = body + [""] * blanks
+    return len(steps), [] if fix else failures, actual_lines
 
 
 # --- pages: fenced blocks in Markdown ---
 
 
 class Block:
+    """A fenced block of a page: the info string, the indentation of the fence, and the lines of the content."""
+
     def __init__(self, info, indent, first, end):
         self.info, self.indent, self.first, self.end = info, indent, first, end  # content is lines[first:end]
 
@@ -157,29 +164,31 @@ class Block:
 
 
 def blocks_of(lines):
-    blocks, opened = [], None
+    """Returns the fenced blocks of a page. A longer fence may contain shorter ones."""
+    blocks, fence_start = [], None
     for at, line in enumerate(lines):
         if not (fence := FENCE.match(line)):
             continue
-        if opened is None:
-            opened = (fence[3], fence[1], at + 1, fence[2])
-        elif fence[2].startswith(opened[3]) and not fence[3]:
-            blocks.append(Block(*opened[:3], at))
-            opened = None
+        if fence_start is None:
+            fence_start = (fence[3], fence[1], at + 1, fence[2])
+        elif fence[2].startswith(fence_start[3]) and not fence[3]:
+            blocks.append(Block(*fence_start[:3], at))
+            fence_start = None
     return blocks
 
 
 def library_flags(build):
-    """What to link, users first, as pkg-config will say it."""
+    """Returns the linker flags of the built library, in the order of pkg-config for an installed one."""
     text = (build / "sotto.pc").read_text()
     libs = re.search(r"^Libs:(.*)$", text, re.MULTILINE)[1].split()
-    found = []
+    other_libs = []
     if others := re.search(r"^Requires:(.*)$", text, re.MULTILINE):
-        found = subprocess.run(["pkg-config", "--libs", *others[1].split()], capture_output=True, text=True, check=True).stdout.split()
-    return [f"-L{build}"] + [flag for flag in libs if not flag.startswith("-L")] + found
+        other_libs = subprocess.run(["pkg-config", "--libs", *others[1].split()], capture_output=True, text=True, check=True).stdout.split()
+    return [f"-L{build}"] + [flag for flag in libs if not flag.startswith("-L")] + other_libs
 
 
 def run_program(name, line, source, expected, only_compile, build, cwd, env):
+    """Compiles and runs a C++ program, and returns the failures as text."""
     program = cwd / "bin" / f"snippet_{line}"
     program.parent.mkdir(exist_ok=True)
     if (build / "lib").exists() and not (cwd / "lib").exists():
@@ -194,12 +203,12 @@ def run_program(name, line, source, expected, only_compile, build, cwd, env):
     if status:
         return [f"{name}:{line}: exit {status}\n" + "\n".join("    " + text for text in output)]
     if expected is not None and not matches(trimmed(expected), output):
-        return [f"{name}:{line}: prints something else\n{difference(trimmed(expected), output)}"]
+        return [f"{name}:{line}: the output differs\n{difference(trimmed(expected), output)}"]
     return []
 
 
 def run_page(page, build, fix=False):
-    """Number of snippets, and failures as text."""
+    """Runs the blocks of a page, and returns the number of snippets and the failures as text."""
     lines = page.read_text(encoding="utf-8").splitlines()
     name = page.relative_to(ROOT) if page.is_relative_to(ROOT) else page
     count, failures, fixes = 0, [], []
@@ -210,19 +219,19 @@ def run_page(page, build, fix=False):
             content, line = block.content(lines), block.first + 1
             if block.info.endswith(" grpc"):
                 if not (build / "bin/sotto-federate").exists():
-                    print(f"{name}:{line}: skipped, there is no sotto-federate: ./dev federated")
+                    print(f"{name}:{line}: skipped: sotto-federate is not built; type: ./dev federated")
                     continue
                 block.info = block.info.removesuffix(" grpc")
             if block.info in ("sh duckdb", "cpp duckdb", "console duckdb", "console duckdb noisy"):
                 if not (build / "duckdb/libduckdb.so").exists():
-                    print(f"{name}:{line}: skipped, there is no DuckDB: ./dev duckdb")
+                    print(f"{name}:{line}: skipped: the build tree has no DuckDB; type: ./dev duckdb")
                     continue
                 block.info = block.info.replace(" duckdb", "")
             if block.info in ("console", "console noisy"):
-                steps, found, right = run_transcript(name, content, folder, env, block.first, fix, noisy=block.info == "console noisy")
+                steps, problems, actual = run_transcript(name, content, folder, env, block.first, fix, noisy=block.info == "console noisy")
                 count += steps
-                failures += found
-                fixes.append((block, right))
+                failures += problems
+                fixes.append((block, actual))
             elif block.info == "sh":
                 count += 1
                 output, status = run(["sh", "-e", "-c", "\n".join(content)], folder, env)
@@ -230,20 +239,20 @@ def run_page(page, build, fix=False):
                     failures.append(f"{name}:{line}: exit {status}\n" + "\n".join("    " + text for text in output))
             elif block.info in ("cpp", "cpp norun"):
                 count += 1
-                right_behind = following is not None and not "".join(lines[block.end + 1 : following.first - 1]).strip()
-                expected = following.content(lines) if right_behind and following.info == "text" else None
+                is_next = following is not None and not "".join(lines[block.end + 1 : following.first - 1]).strip()
+                expected = following.content(lines) if is_next and following.info == "text" else None
                 failures += run_program(name, line, content, expected, block.info == "cpp norun", build, Path(folder), env)
     if fix:
-        for block, right in reversed(fixes):
-            lines[block.first : block.end] = [block.indent + text if text else text for text in right]
+        for block, actual in reversed(fixes):
+            lines[block.first : block.end] = [block.indent + text if text else text for text in actual]
         page.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return count, failures
 
 
 def report(what, results):
-    """Prints all failures and a closing line; the exit status."""
+    """Prints all failures and a summary, and returns the exit status."""
     results = list(results)
-    failures = [failure for _, found in results for failure in found]
+    failures = [failure for _, problems in results for failure in problems]
     for failure in failures:
         print(failure)
     print(f"{sum(count for count, _ in results)} {what}, {len(failures)} failures")

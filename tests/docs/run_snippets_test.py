@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The snippet runner passes what is right, and fails what is not."""
+"""Tests that the snippet runner passes correct pages and fails wrong ones."""
 import tempfile
 import textwrap
 import unittest
@@ -98,7 +98,7 @@ class Pages(unittest.TestCase):
         program = "```cpp\n#include <cstdio>\nint main() { std::puts(\"%s\"); return %d; }\n```\n"
         self.passes(program % ("a", 0) + "\n```text\na\n```\n", 1)
         self.passes(program % ("a", 0) + "\nWords\n\n```text\nb\n```\n", 1)
-        self.fails(program % ("a", 0) + "\n```text\nb\n```\n", "page.md:2: prints something else")
+        self.fails(program % ("a", 0) + "\n```text\nb\n```\n", "page.md:2: the output differs")
         self.fails(program % ("a", 1), "page.md:2: exit 1")
         self.fails("```cpp norun\nint main() { return x; }\n```\n", "page.md:2: does not compile")
         self.passes("```cpp norun\nint main() { return 1; }\n```\n", 1)

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""What the command says of common mistakes: mistakes.py [--build BUILD] [--show] [NAME…].
+"""Tests the error messages of the command for common mistakes: mistakes.py [--build BUILD] [--show] [NAME…].
 
-One row a mistake: what is typed, the exit code, and what the message must hold. A good message is a sentence that
-names what is wrong, where it is, and what to type instead, so each row's last pattern is the cure. Every row runs in a
-folder of its own with the data set `people`. No message may hold the words of a parser or of the C++ library.
+A row has a command, its exit code, and patterns that the message must contain. A good message says what is wrong, where
+it is, and what to type instead, so the last pattern of each row is the remedy. Every row runs in a new folder with the
+data set `people`. No message may contain the words of a parser or of the C++ library.
 """
 import argparse
 import gzip
@@ -403,6 +403,7 @@ def environment(build, folder):
 
 
 def make_example(build, folder):
+    """Creates the data set `people` with its data file and its ledger."""
     catalogue = folder / "catalogue"
     catalogue.mkdir()
     (folder / "empty").mkdir()
@@ -415,24 +416,25 @@ def make_example(build, folder):
 
 
 def faults(mistake, status, words):
-    found = [] if status == mistake.status else [f"exit {status}, expected {mistake.status}"]
+    """Returns the problems of a message, as sentences."""
+    problems = [] if status == mistake.status else [f"exit {status}, expected {mistake.status}"]
     flat = " ".join(words.split())
-    found += [f"the message does not match: {pattern}" for pattern in mistake.patterns if not re.search(pattern, flat)]
-    found += [f"the message holds inner words: {inner[0]}" for inner in [INNER.search(words)] if inner]
+    problems += [f"the message does not match: {pattern}" for pattern in mistake.patterns if not re.search(pattern, flat)]
+    problems += [f"the message contains internal words: {inner[0]}" for inner in [INNER.search(words)] if inner]
     if status != 0 and not words.startswith("sotto: "):
-        found.append("the message does not begin with `sotto: `")
-    return found
+        problems.append("the message does not begin with `sotto: `")
+    return problems
 
 
 def run(mistake, build):
-    with tempfile.TemporaryDirectory(prefix="sotto-mistake-") as made:
-        folder = Path(made)
+    with tempfile.TemporaryDirectory(prefix="sotto-mistake-") as name:
+        folder = Path(name)
         make_example(build, folder)
-        for name, content in mistake.files.items():
-            (folder / name).write_bytes(content if isinstance(content, bytes) else content.encode())
-        done = subprocess.run(["sh", "-c", mistake.command], cwd=folder, env=environment(build, folder), capture_output=True, timeout=60)
-    words = done.stderr.decode(errors="backslashreplace").replace(str(folder), "FOLDER")
-    return mistake, words, faults(mistake, done.returncode, words)
+        for file, content in mistake.files.items():
+            (folder / file).write_bytes(content if isinstance(content, bytes) else content.encode())
+        process = subprocess.run(["sh", "-c", mistake.command], cwd=folder, env=environment(build, folder), capture_output=True, timeout=60)
+    words = process.stderr.decode(errors="backslashreplace").replace(str(folder), "FOLDER")
+    return mistake, words, faults(mistake, process.returncode, words)
 
 
 def main():
@@ -444,18 +446,18 @@ def main():
     build = arguments.build.resolve()
     known = ALL + (FEDERATED if (build / "bin/sotto-federate").exists() else [])
     if known == ALL:
-        print("skipped: there is no sotto-federate, whose mistakes are not tried")
+        print("skipped the mistakes of sotto-federate, which is not built; type: ./dev federated")
     chosen = [m for m in known if not arguments.names or any(name in m.name for name in arguments.names)]
     if len({m.name for m in known}) != len(known):
         sys.exit("two rows have the same name")
     failed = 0
     with ThreadPoolExecutor(2) as pool:
-        for mistake, words, found in pool.map(lambda m: run(m, build), chosen):
-            failed += bool(found)
-            if found or arguments.show:
-                text = "".join(f"    {line}\n" for line in [*words.splitlines(), *found])
-                print(f"{'FAILED' if found else 'ok'}: {mistake.name}: $ {mistake.command}\n{text}")
-    print(f"{len(chosen)} mistakes, {failed} of them answered badly")
+        for mistake, words, problems in pool.map(lambda m: run(m, build), chosen):
+            failed += bool(problems)
+            if problems or arguments.show:
+                text = "".join(f"    {line}\n" for line in [*words.splitlines(), *problems])
+                print(f"{'FAILED' if problems else 'ok'}: {mistake.name}: $ {mistake.command}\n{text}")
+    print(f"{len(chosen)} mistakes, {failed} of them with a wrong message")
     return 1 if failed or not chosen else 0
 
 

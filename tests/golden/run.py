@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""The command line's answers, kept: run.py [--build BUILD] [--fix] [FILE…].
+"""Compares the output of commands with stored transcripts: run.py [--build BUILD] [--fix] [FILE…].
 
-Each *.txt beside this file is a transcript: `$ command`, what it prints, `# exit N` if that is not 0. The rules are those
-of console blocks in tests/docs/run_snippets.py; lines before the first command are prose. --fix rewrites the files.
+Each *.txt in this folder is a transcript with the rules of the console blocks in tests/docs/run_snippets.py. Lines before
+the first command are prose. --fix replaces the expected output by the actual one.
 """
 import argparse
 import sys
@@ -16,12 +16,13 @@ import run_snippets  # noqa: E402
 
 
 def run_file(path, build, fix):
+    """Runs a transcript, and returns the number of commands and the failures as text."""
     lines = path.read_text(encoding="utf-8").splitlines()
     with tempfile.TemporaryDirectory(prefix="sotto-golden-") as folder, tempfile.TemporaryDirectory(prefix="sotto-home-") as home:
         environment = run_snippets.environment(build, home)
-        count, failures, right = run_snippets.run_transcript(f"tests/golden/{path.name}", lines, folder, environment, fix=fix)
+        count, failures, actual = run_snippets.run_transcript(f"tests/golden/{path.name}", lines, folder, environment, fix=fix)
     if fix:
-        path.write_text("\n".join(right) + "\n", encoding="utf-8")
+        path.write_text("\n".join(actual) + "\n", encoding="utf-8")
     return count, failures
 
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""No command waits for a pipe, and none reads a device or a huge text: special_files.py [--build BUILD] [--command PATH] [--show].
+"""Tests that no command waits for a pipe or reads a device: special_files.py [--build BUILD] [--command PATH] [--show].
 
-Each place where a command opens a file gets a pipe, a socket, a folder, links to devices, a link to itself and a
-sparse file of 300 MB. The command must end by itself within the time limit, with little memory, and with an error that
-is a sentence. Commands that only list or scan a catalogue must still answer.
+Every file that a command opens is replaced by a pipe, a socket, a folder, links to devices, a link to itself and a
+sparse file of 300 MB. The command must end within the time limit, with little memory, and with an error in a sentence.
+Commands that list or scan a catalogue must still succeed.
 """
 import argparse
 import os
@@ -17,7 +17,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 SECONDS = 20
-MEMORY = 1 << 19  # KiB, of address space beyond what the command maps at its start
+MEMORY = 1 << 19  # KiB: the limit of the data segment (ulimit -d)
 HUGE = 300_000_000
 INNER = re.compile(r"std::|bad_alloc|basic_|terminate called|what\(\)|_M_|Error while parsing|filesystem error")
 
@@ -70,7 +70,7 @@ KINDS = {
     "huge": make_huge,
 }
 
-# (the file that is replaced, the command, whether it must fail). {catalogue} is the folder of data files.
+# (the file that is replaced, the command, whether it must fail: None if it may do either)
 PLACES = [
     ("cat/people.data.toml", "run study.toml --catalogue cat", True),
     ("cat/people.data.toml", "data check people --catalogue cat", True),
@@ -104,8 +104,8 @@ PLACES = [
     ("heads", "ledger charge cat/people.sotto laplace(9) --request r --witness heads", True),
     ("heads", "ledger verify cat/people.sotto --witness heads", None),
     ("heads", "run study.toml --catalogue cat --witness heads", True),
-    ("cat/people.sources", "run kept.toml --catalogue cat", False),
-    ("cat/people.sotto.sources", "run kept.toml --catalogue cat", False),
+    ("cat/people.sources", "run stored.toml --catalogue cat", False),
+    ("cat/people.sotto.sources", "run stored.toml --catalogue cat", False),
     ("export.json", "ledger import new.sotto export.json", True),
     ("model.json", "predict model.json people.csv", True),
     ("rows.csv", "predict good.model.json rows.csv", True),
@@ -120,16 +120,16 @@ PLACES = [
 ]
 
 
-def prepared(command, folder):
-    """A catalogue with people.data.toml and its ledger, a study, and a kept answer."""
+def prepare(command, folder):
+    """Creates a catalogue with people.data.toml and its ledger, studies, a stored answer and a model."""
     (folder / "cat").mkdir()
     (folder / "people.csv").write_text("age,ill\n" + "30,true\n40,false\n" * 500)
     (folder / "configuration/sotto").mkdir(parents=True)
     run(command, folder, "data init people.csv --unit row --epsilon 100 --delta 1e-6 --catalogue cat")
     (folder / "study.toml").write_text(STUDY)
-    (folder / "kept.toml").write_text(STUDY.replace('"n"', '"kept"'))
+    (folder / "stored.toml").write_text(STUDY.replace('"n"', '"stored"'))
     (folder / "train.toml").write_text(TRAIN)
-    for study in ("run kept.toml --catalogue cat", "run train.toml --catalogue cat --models ."):
+    for study in ("run stored.toml --catalogue cat", "run train.toml --catalogue cat --models ."):
         status, _, words = run(command, folder, study)
         assert status == 0, words
     os.rename(next(folder.glob("*.model.json")), folder / "good.model.json")
@@ -138,20 +138,22 @@ def prepared(command, folder):
 
 
 def run(command, folder, line):
+    """Runs a command line, and returns its status (None if it did not end in time), its output and its errors."""
     environment = {"HOME": str(folder), "XDG_CONFIG_HOME": str(folder / "configuration"), "PATH": os.environ["PATH"], "TMPDIR": str(folder)}
     limited = f"ulimit -d {MEMORY}; exec {command} {' '.join(quoted(word) for word in line.split())}"
     try:
-        done = subprocess.run(["sh", "-c", limited], cwd=folder, env=environment, stdin=subprocess.DEVNULL, capture_output=True, timeout=SECONDS)
+        process = subprocess.run(["sh", "-c", limited], cwd=folder, env=environment, stdin=subprocess.DEVNULL, capture_output=True, timeout=SECONDS)
     except subprocess.TimeoutExpired:
         return None, "", "it did not end"
-    return done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
+    return process.returncode, process.stdout.decode(errors="replace"), process.stderr.decode(errors="replace")
 
 
 def quoted(word):
     return "'" + word + "'"
 
 
-def complaint(command, pattern, folder, place, line, must_fail, kind, show):
+def problem_of(command, pattern, folder, place, line, must_fail, kind, show):
+    """Runs a command in a copy of `pattern` with `place` replaced, and returns the problem; empty if there is none."""
     shutil.rmtree(folder)
     shutil.copytree(pattern, folder)
     path = folder / place
@@ -168,7 +170,7 @@ def complaint(command, pattern, folder, place, line, must_fail, kind, show):
     if status < 0 or status >= 126 or INNER.search(words):
         return f"status {status}: {words}"
     if must_fail is True and status == 0:
-        return "it was accepted"
+        return "it succeeded, and must fail"
     if must_fail is False and status != 0:
         return f"status {status}: {words}"
     return ""
@@ -178,22 +180,22 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", default=str(ROOT / "build"))
     parser.add_argument("--command", default="", help="another command than the build's")
-    parser.add_argument("--only", default="", help="cases whose line holds these words")
+    parser.add_argument("--only", default="", help="run the cases whose line contains these words")
     parser.add_argument("--show", action="store_true")
     options = parser.parse_args()
     command = options.command or str(Path(options.build).resolve() / "bin/sotto")
     failures = cases = 0
     with tempfile.TemporaryDirectory(prefix="sotto-special-") as name:
-        folder, pattern = Path(name) / "folder", Path(name) / "pattern"  # a ledger knows its data by their path
+        folder, pattern = Path(name) / "folder", Path(name) / "pattern"  # one path for all cases, since a ledger stores the path of its data
         folder.mkdir()
-        prepared(command, folder)
+        prepare(command, folder)
         shutil.copytree(folder, pattern)
         for place, line, must_fail in PLACES:
             for kind in KINDS:
                 if options.only not in f"{kind}: {place}: {line}":
                     continue
                 cases += 1
-                words = complaint(command, pattern, folder, place, line, must_fail, kind, options.show)
+                words = problem_of(command, pattern, folder, place, line, must_fail, kind, options.show)
                 if words:
                     failures += 1
                     print(f"{kind} as {place}: sotto {line}\n    {words}")

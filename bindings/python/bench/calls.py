@@ -1,6 +1,7 @@
-"""What a call from Python costs beyond the library's own time, and noise on a million numbers: calls.py PROGRAM.
+"""Measures the overhead of a call from Python, and noise on a million numbers: calls.py PROGRAM.
 
-PROGRAM is build/bin/bench_python_calls, which measures the same without Python. Processor time, the best of many turns.
+PROGRAM is build/bin/bench_python_calls, which makes the same calls from C++. All times are processor time, the
+least of many repetitions.
 """
 
 import subprocess
@@ -11,34 +12,35 @@ import numpy
 import sotto
 
 
-def best(turns, times, run):
+def least_time(repetitions, calls, run):
+    """Returns the least processor time of one call of `run`, in seconds. A repetition has several calls."""
     least = float("inf")
-    for _ in range(turns):
+    for _ in range(repetitions):
         start = time.thread_time()
-        for _ in range(times):
+        for _ in range(calls):
             run()
-        least = min(least, (time.thread_time() - start) / times)
+        least = min(least, (time.thread_time() - start) / calls)
     return least
 
 
 def main():
-    said = subprocess.run([sys.argv[1]], capture_output=True, text=True, check=True).stdout
-    alone = {name: float(number) for name, number in (line.split("\t") for line in said.splitlines())}
+    output = subprocess.run([sys.argv[1]], capture_output=True, text=True, check=True).stdout
+    cpp_times = {name: float(number) for name, number in (line.split("\t") for line in output.splitlines())}
     print(f"{'epsilon of':24}{'Python':>10}{'C++':>10}{'the call':>10}   µs")
-    for name, there in alone.items():
+    for name, cpp in cpp_times.items():
         if name.startswith("noise "):
             continue
         plan = sotto.Plan(name)
-        here = 1e6 * best(30, 200, lambda: sotto.epsilon(plan, 1e-5))
-        print(f"{name:24}{here:10.1f}{there:10.1f}{here - there:10.1f}")
+        python = 1e6 * least_time(30, 200, lambda: sotto.epsilon(plan, 1e-5))
+        print(f"{name:24}{python:10.1f}{cpp:10.1f}{python - cpp:10.1f}")
     print(f"\n{'10^6 numbers in place':24}{'Python':>10}{'C++':>10}{'ratio':>10}   ms")
     values = numpy.zeros(10**6)
-    for name, there in alone.items():
+    for name, cpp in cpp_times.items():
         if not name.startswith("noise "):
             continue
         noise = sotto.Additive(name.removeprefix("noise "))
-        here = 1e3 * best(30, 1, lambda: noise.release(values, out=values))
-        print(f"{name:24}{here:10.2f}{there:10.2f}{here / there:10.2f}")
+        python = 1e3 * least_time(30, 1, lambda: noise.release(values, out=values))
+        print(f"{name:24}{python:10.2f}{cpp:10.2f}{python / cpp:10.2f}")
 
 
 main()

@@ -1,4 +1,4 @@
-"""One certified privacy budget for everything that is done with a sensitive table.
+"""Differential privacy under one certified budget for all uses of a sensitive table.
 
 >>> import sotto
 >>> from sotto import gaussian, poisson
@@ -53,7 +53,7 @@ from ._sotto import (
     without_replacement,
     zcdp,
 )
-from . import display as _display  # noqa: F401  (methods for notebooks)
+from . import display as _display  # noqa: F401  (adds notebook methods to the classes)
 from . import federated, simulate, spark
 from .accountant import Accountant, plan_of
 from .accounting import (
@@ -92,7 +92,8 @@ from .ledger import Ledger
 from .mechanisms import Additive, Arsinh, Gaussian, Laplace, noise_for
 from .session import Answers, Query, Question, Session, Study, release
 
-_OF_SKLEARN = {  # scikit-learn is loaded when it is needed
+# The names that need scikit-learn, with the module of each: importing sotto does not import scikit-learn.
+_SKLEARN_MODULES = {
     **dict.fromkeys(("LinearRegression", "LinearSVC", "LogisticRegression", "MLPClassifier", "SoftmaxRegression"), "learning"),
     **dict.fromkeys(("SearchCost", "search_cost"), "search"),
     "BoundedScaler": "features",
@@ -107,12 +108,12 @@ if TYPE_CHECKING:
 
 
 def __dir__():
-    return sorted([*globals(), *_OF_SKLEARN])
+    return sorted([*globals(), *_SKLEARN_MODULES])
 
 
 def __getattr__(name):
-    if name in _OF_SKLEARN:
+    if name in _SKLEARN_MODULES:
         import importlib
 
-        return getattr(importlib.import_module(f".{_OF_SKLEARN[name]}", __name__), name)
+        return getattr(importlib.import_module(f".{_SKLEARN_MODULES[name]}", __name__), name)
     raise AttributeError(f"module 'sotto' has no attribute {name!r}")

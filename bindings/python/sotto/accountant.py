@@ -1,4 +1,4 @@
-"""An accountant with the verbs that users of other libraries know, and plans from their events."""
+"""An accountant with the methods of Opacus and dp_accounting, and the translation of their events into plans."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from .errors import InvalidValue, OutsideConditions, names_arguments
 
 
 class Accountant:
-    """Adds up events; epsilon is the tight one of their sum.
+    """An accountant composes events and returns the tight epsilon or delta of their composition.
 
     >>> from sotto import gaussian, poisson
     >>> Accountant().compose(poisson(0.01, gaussian(1.0)), 10_000).get_epsilon(1e-5)
     6.18771238...
 
-    The events are fixed in advance: for events that are chosen from the answers so far, keep a Ledger. `compose` takes plans, their text, and the event
-    trees of dp_accounting.
+    The bounds hold for events that are fixed in advance. Use a Ledger for events that are chosen after
+    earlier answers. `relation` is the neighbouring relation, such as "replace-one"; without it the sampling of the
+    events decides.
     """
 
     def __init__(self, *, relation: str | None = None):
@@ -28,16 +29,20 @@ class Accountant:
 
     @property
     def plan(self) -> Plan:
-        """All events so far."""
+        """The plan of all events so far. Raises InvalidValue if there are none."""
         if not self._events:
-            raise InvalidValue("nothing was composed yet: compose(event, count) first")
+            raise InvalidValue("the accountant has no events: call compose(event, count) first")
         return sum(count * event if count > 1 else event for event, count in self._events)
 
     def compose(self, event, count: int = 1) -> Accountant:
-        """Adds an event, so many times."""
+        """Adds an event `count` times and returns the accountant.
+
+        The event is a plan, the text of a plan, or an event of dp_accounting. Raises InvalidValue if `count`
+        is not a positive whole number, and OutsideConditions if no plan describes the event.
+        """
         plan = plan_of(event)
         if count < 1 or count != int(count):
-            raise InvalidValue(f"count={count!r} is not allowed: it must be a whole number from 1")
+            raise InvalidValue(f"count={count!r} is not allowed: pass a whole number of at least 1")
         if plan is None:
             return self
         if self._events and self._events[-1][0] == plan:
@@ -47,12 +52,12 @@ class Accountant:
         return self
 
     def step(self, *, noise_multiplier: float, sample_rate: float) -> None:
-        """One step of DP-SGD, as Opacus' accountants have it."""
+        """Adds one step of DP-SGD, with the arguments of Opacus' accountants."""
         self.compose(_step(noise_multiplier, sample_rate))
 
     @classmethod
     def from_opacus(cls, history: Iterable[tuple[float, float, int]]) -> Accountant:
-        """From the history of an Opacus accountant: (noise multiplier, sample rate, steps)."""
+        """Returns the accountant of an Opacus history, a sequence of (noise multiplier, sample rate, steps)."""
         accountant = cls()
         for noise, rate, steps in history:
             accountant.compose(_step(noise, rate), steps)
@@ -60,15 +65,15 @@ class Accountant:
 
     @names_arguments
     def epsilon(self, delta: float, *, by: str = "tight", precision: float | None = None, seconds: float | None = None) -> Bound:
-        """The bound from both sides."""
+        """Returns certified upper and lower bounds on epsilon; the arguments are those of `sotto.epsilon`."""
         return _epsilon(self.plan, delta, by=by, relation=self._relation, precision=precision, seconds=seconds)
 
     def get_epsilon(self, delta: float) -> float:
-        """A certified upper bound."""
+        """Returns a certified upper bound on epsilon at `delta`; 0 if there are no events."""
         return self.epsilon(delta).upper if self._events else 0.0
 
     def get_delta(self, epsilon: float) -> float:
-        """A certified upper bound."""
+        """Returns a certified upper bound on delta at `epsilon`; 0 if there are no events."""
         return _delta(self.plan, epsilon, relation=self._relation).upper if self._events else 0.0
 
     def __repr__(self) -> str:
@@ -81,9 +86,10 @@ def _step(noise_multiplier: float, sample_rate: float) -> Plan:
 
 
 def plan_of(event) -> Plan | None:
-    """The plan of an event: a plan, its text, or a tree of dp_accounting's events; None for one that touches no data.
+    """Returns the plan of an event, or None for an event that reads no data.
 
-    OutsideConditions names an event that no plan describes. Sensitivities are those of the event: 1 for its noise multiplier.
+    An event is a plan, the text of a plan, or an event of dp_accounting, which may contain events. A noise
+    multiplier becomes noise for sensitivity 1. Raises OutsideConditions if no plan describes an event.
     """
     if isinstance(event, Plan):
         return event
@@ -93,7 +99,7 @@ def plan_of(event) -> Plan | None:
     translate = _EVENTS.get(kind)
     if translate is None:
         known = ", ".join(sorted(_EVENTS))
-        raise OutsideConditions(f"no plan describes a {kind}: write what it guarantees, as approx(eps, delta), zcdp(rho) or rdp(alpha, eps). Known are {known}")
+        raise OutsideConditions(f"no plan describes a {kind}: pass its guarantee, as approx(eps, delta), zcdp(rho) or rdp(alpha, eps), or one of these events: {known}")
     return translate(event)
 
 
@@ -107,9 +113,10 @@ def _composed(event):
     return sum(plans) if plans else None
 
 
-def _sampled(event, make):
+def _sampled(event, sample):
+    """Returns sample(plan) for the plan of the event that is sampled; None if that event reads no data."""
     plan = plan_of(event.event)
-    return None if plan is None else make(plan)
+    return None if plan is None else sample(plan)
 
 
 def _poisson(event):
@@ -119,10 +126,11 @@ def _poisson(event):
 
 def _zcdp(event):
     if event.xi != 0:
-        raise OutsideConditions(f"a ZCDpEvent with xi = {event.xi!r} has no plan: only xi = 0 is zCDP")
+        raise OutsideConditions(f"a ZCDpEvent with xi = {event.xi!r} has no plan: only xi = 0 is zCDP. Pass an event with xi = 0, or its guarantee as rdp(alpha, eps)")
     return _sotto.zcdp(event.rho)
 
 
+# The plan of each of dp_accounting's events, by the name of its class: dp_accounting is not imported.
 _EVENTS = {
     "NoOpDpEvent": lambda event: None,
     "GaussianDpEvent": lambda event: _sotto.gaussian(event.noise_multiplier),

@@ -1,4 +1,4 @@
-"""What a plan costs: thin functions over the library, with defaults and the words of Python."""
+"""The privacy cost of plans: bounds, comparisons, derivations, calibration and curves."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def epsilon(
     precision: float | None = None,
     seconds: float | None = None,
 ) -> Bound:
-    """What the plan costs: epsilon at delta, from above and from below.
+    """Returns certified upper and lower bounds on the plan's epsilon at `delta`.
 
     >>> bound = epsilon("10000 * poisson(0.01, gaussian(1))", delta=1e-5)
     >>> bound
@@ -34,8 +34,14 @@ def epsilon(
     >>> bound.upper - bound.lower < 1e-9
     True
 
-    `by` fixes the method, `order` the order of a Rényi method, `relation` the neighbouring relation. `precision` is the relative width of the bracket
-    that is worth minutes; `seconds` a clock in place of counted work.
+    `by` selects the accounting method, and `order` the order of a Rényi method. `relation` is the
+    neighbouring relation; without it the plan's sampling decides. `precision` is the relative width of the
+    interval between the bounds that the method "pld" should reach; with it the call may take minutes and a
+    gigabyte. `seconds` limits the time instead of the amount of work, so that the result depends on the
+    machine.
+
+    Raises OutsideConditions if no theorem applies, and OutOfWork if the limit is reached before any bound is
+    proved. These arguments and errors apply to the other functions of this module too.
     """
     warn_of_delta(delta)
     return _sotto.epsilon(_plan(plan), delta, by, relation, order, precision, seconds)
@@ -52,7 +58,7 @@ def delta(
     precision: float | None = None,
     seconds: float | None = None,
 ) -> Bound:
-    """The smallest delta for which the plan is (epsilon, delta)-DP.
+    """Returns certified bounds on the smallest delta for which the plan is (epsilon, delta)-DP.
 
     >>> delta("gaussian(1)", epsilon=1)
     <delta <= 0.1269368 (>= 0.1269367) at epsilon = 1, by pld, as stated>
@@ -62,7 +68,7 @@ def delta(
 
 @names_arguments
 def divergence(plan: Plan | str, order: float = 2, *, relation: str | None = None, seconds: float | None = None) -> Bound:
-    """The Rényi divergence of an order from 1 (Kullback-Leibler) to inf (max divergence).
+    """Returns bounds on the Rényi divergence of an order from 1 (Kullback-Leibler) to inf (max divergence).
 
     >>> divergence("gaussian(1)", 8).upper
     4.0
@@ -71,7 +77,10 @@ def divergence(plan: Plan | str, order: float = 2, *, relation: str | None = Non
 
 
 class Comparison(Sequence[Method]):
-    """Every method side by side: rows, the same as a table, `to_pandas()`."""
+    """A comparison is the sequence of all accounting methods, each with its bound on one plan or its refusal.
+
+    `print` shows it as a table.
+    """
 
     def __init__(self, table: _sotto.ComparisonTable):
         self._table = table
@@ -85,7 +94,7 @@ class Comparison(Sequence[Method]):
         return self._table.delta
 
     def __getitem__(self, key):
-        """A row by its number, or by its method's name."""
+        """Returns a row by its number or by the name of its method. Raises KeyError for an unknown name."""
         if isinstance(key, str):
             for row in self._table.rows:
                 if row.by == key:
@@ -109,7 +118,7 @@ class Comparison(Sequence[Method]):
         return f"<{len(self)} methods for {self.plan} at delta = {self.delta!r}>"
 
     def to_pandas(self):
-        """A pandas DataFrame, one row a method, the best first."""
+        """Returns a pandas DataFrame with one row for each method, in increasing order of the upper bound."""
         import pandas
 
         columns = ["by", "upper", "lower", "waste", "noise", "order", "refusal"]
@@ -132,19 +141,20 @@ class Comparison(Sequence[Method]):
 def compare(
     plan: Plan | str, delta: float, *, order: float | None = None, relation: str | None = None, seconds: float | None = None, noise: bool | None = None
 ) -> Comparison:
-    """Every method side by side, what each wastes in epsilon and in noise, or why it does not apply.
+    """Returns the bound of every method, its waste in epsilon and in noise, or the reason why it does not apply.
 
     >>> compare("500 * gaussian(200)", delta=1e-5)["advanced"].waste
     9.99882...
 
-    `noise=True` also computes the waste in noise where that takes seconds.
+    The waste is relative to the tight bound. `noise=True` computes the waste in noise even where that takes
+    seconds, and `noise=False` never does.
     """
     warn_of_delta(delta)
     return Comparison(_sotto.compare(_plan(plan), delta, order, relation, seconds, noise))
 
 
 class Explanation:
-    """Why a bound holds: a tree of theorems."""
+    """An explanation is the derivation of a bound: a tree of theorems with their conditions."""
 
     def __init__(self, bound: Bound):
         self.bound = bound
@@ -157,6 +167,7 @@ class Explanation:
         return self.bound.explanation(format)
 
     def to_dict(self) -> dict:
+        """Returns the derivation in its JSON format."""
         return json.loads(self.text("json"))
 
     def __str__(self) -> str:
@@ -190,7 +201,7 @@ def explain(
     precision: float | None = None,
     seconds: float | None = None,
 ) -> Explanation:
-    """The derivation of epsilon: each theorem, its reference, its conditions with the numbers, what comes out.
+    """Returns the derivation of epsilon: each theorem with its reference, its conditions and its result.
 
     >>> explain("10 * gaussian(3)", delta=1e-5).tree.premises[0].conditions
     ['μ = 1.05409']
@@ -214,22 +225,23 @@ def calibrate(
     precision: float | None = None,
     seconds: float | None = None,
 ) -> Calibration:
-    """The least noise, or the most steps, rate or budget, that meets a target: what fills the plan's holes.
+    """Returns the value of the plan's hole that meets a target: the least noise, or the most steps, rate or budget.
 
     >>> from sotto import gaussian, hole
-    >>> found = calibrate(100 * gaussian(hole), epsilon=1, delta=1e-5)
-    >>> found.value
+    >>> calibration = calibrate(100 * gaussian(hole), epsilon=1, delta=1e-5)
+    >>> calibration.value
     37.30631634815943
-    >>> found.bound.upper <= 1
+    >>> calibration.bound.upper <= 1
     True
 
-    Targets: epsilon and delta; renyi at an order; rho (zCDP); rho and omega (tCDP).
+    The target is `epsilon` and `delta`, `renyi` at an `order`, `rho` (zCDP), or `rho` and `omega` (tCDP).
+    Raises InvalidValue for any other combination.
     """
     targets = "epsilon= and delta=, renyi= and order=, rho=, or rho= and omega="
     if sum((epsilon is not None or delta is not None, renyi is not None, rho is not None)) != 1:
-        raise InvalidValue(f"calibrate needs one target: {targets}")
+        raise InvalidValue(f"calibrate needs one target: pass {targets}")
     if omega is not None and rho is None:
-        raise InvalidValue("omega= goes with rho=: together they are a tCDP target")
+        raise InvalidValue("omega= goes with rho=: pass both for a tCDP target")
     if epsilon is not None or delta is not None:
         if epsilon is None or delta is None:
             raise InvalidValue(f"epsilon= and delta= go together; the targets are {targets}")
@@ -238,13 +250,15 @@ def calibrate(
     if renyi is not None and order is None:
         raise InvalidValue("renyi= needs order=, the order of the divergence")
     if rho is not None and order is not None:
-        raise InvalidValue("order= does not go with rho=: zCDP and tCDP are about all orders; for one use renyi=")
+        raise InvalidValue("order= does not go with rho=, since zCDP and tCDP bound all orders: leave it out, or pass renyi= and order= for one order")
     return _sotto.calibrate_divergence(_plan(plan), order, renyi, rho, omega, by, relation, precision, seconds)
 
 
 @names_arguments
 def tradeoff(plan: Plan | str, *, relation: str | None = None, seconds: float | None = None) -> Tradeoff:
-    """What an attacker can tell: the trade-off curve of f-DP, from both sides.
+    """Returns certified upper and lower bounds on the plan's trade-off curve (f-DP).
+
+    The curve bounds how well an attacker can tell two neighbouring tables apart.
 
     >>> lower, upper = tradeoff("gaussian(1)").true_positive_rate(0.01)
     >>> lower <= 0.09236225 <= upper + 1e-8
@@ -258,7 +272,7 @@ trade_off = tradeoff
 
 @names_arguments
 def privacy_loss(plan: Plan | str, *, relation: str | None = None, seconds: float | None = None) -> PrivacyLoss:
-    """The distribution of the privacy loss L: P(L > epsilon) beside delta(epsilon)."""
+    """Returns the distribution of the privacy loss L: P(L > epsilon) and delta(epsilon) as functions of epsilon."""
     return PrivacyLoss(_plan(plan), relation, seconds)
 
 
@@ -276,12 +290,13 @@ def epsilon_over_steps(
     seconds: float | None = None,
     progress: Callable[[int, int], None] | bool | None = None,
 ) -> OverSteps:
-    """Epsilon after some of the plan's steps, up to all of them.
+    """Returns epsilon after each of `points` numbers of the plan's steps, up to all of them.
 
     >>> epsilon_over_steps("100 * gaussian(10)", delta=1e-5, points=3).steps
     [1, 10, 100]
 
-    `progress` is told (done, all) after each point; True shows a bar by tqdm.
+    The numbers of steps are spaced geometrically, or evenly with `even=True`. After each point
+    `progress(done, total)` is called; `progress=True` shows a bar by tqdm if it is installed.
     """
     if progress is True:
         progress = bar()
@@ -290,19 +305,19 @@ def epsilon_over_steps(
 
 
 def bar() -> Callable[[int, int], None]:
-    """A callback that shows a bar by tqdm, if it is installed."""
+    """Returns a progress callback that draws a bar by tqdm, or does nothing if tqdm is not installed."""
     try:
         from tqdm.auto import tqdm
     except ImportError:
         return lambda done, total: None
-    shown = None
+    display = None
 
-    def tell(done, total):
-        nonlocal shown
-        if shown is None:
-            shown = tqdm(total=total)
-        shown.update(done - shown.n)
+    def update(done, total):
+        nonlocal display
+        if display is None:
+            display = tqdm(total=total)
+        display.update(done - display.n)
         if done >= total:
-            shown.close()
+            display.close()
 
-    return tell
+    return update

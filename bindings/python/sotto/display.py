@@ -1,4 +1,4 @@
-"""How answers look in a notebook: HTML and SVG from the library's texts and charts, matplotlib when asked."""
+"""Adds notebook display to the classes of the library: HTML, SVG, and plots by matplotlib."""
 
 from __future__ import annotations
 
@@ -22,26 +22,29 @@ def _bound_html(bound: Bound) -> str:
 
 
 def _up(x: float) -> str:
-    """Nine digits, never below x."""
+    """Returns x with nine significant digits, or with all of its digits if nine of them would round it down."""
     text = f"{x:.9g}"
     return text if float(text) >= x else repr(x)
 
 
-def _calibration_html(found: Calibration) -> str:
-    tight = "" if found.insufficient is None else f"{found.insufficient!r} does not suffice"
-    return _table(str(found.plan), [(found.hole, repr(found.value)), ("tight", tight)]) + _bound_html(found.bound)
+def _calibration_html(calibration: Calibration) -> str:
+    tight = "" if calibration.insufficient is None else f"{calibration.insufficient!r} does not suffice"
+    rows = [(calibration.hole, repr(calibration.value)), ("tight", tight)]
+    return _table(str(calibration.plan), rows) + _bound_html(calibration.bound)
 
 
 def _dict(self) -> dict:
+    """Returns the object in its JSON format."""
     return json.loads(self.text("json"))
 
 
 def _svg(self) -> str:
+    """Returns the chart as SVG."""
     return self.chart.svg()
 
 
 def _plot(self, ax=None):
-    """Draws it with matplotlib, on `ax` or a new figure; returns the axes."""
+    """Draws the chart with matplotlib, on `ax` or on a new figure, and returns the axes."""
     chart = self if isinstance(self, Chart) else self.chart
     if ax is None:
         import matplotlib.pyplot

@@ -1,4 +1,8 @@
-"""What can go wrong. Each message says what, why and what to do; what would help is named as an argument of the function that was called."""
+"""The exceptions of sotto, and the arguments and calls that their messages suggest.
+
+The library attaches remedies to an error, which say what would help without naming an interface. The functions
+of this package translate them: into an argument, if the function that was called has it, or into a call.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +16,7 @@ from typing import TypeVar
 
 from . import _sotto
 
-# What helps against an error: the library's remedies, as arguments (where the function has them) or calls.
+# By remedy: the name of an argument, and how the message shows it. It is shown only for a function with that argument.
 _ARGUMENTS = {
     "method": ("by", 'by="…"'),
     "relation": ("relation", 'relation="…"'),
@@ -25,6 +29,7 @@ _ARGUMENTS = {
     "new_request": ("again", "again=True"),
     "repeat_request": ("request", "request=…"),
 }
+# By remedy: a call, which any message may show.
 _CALLS = {
     "public_key": "Ledger.public_key",
     "create_ledger": "Ledger.create(…)",
@@ -38,12 +43,12 @@ _CALLS = {
     "start_witness": "Ledger.start_witness()",
     "repair_ledger": "sotto ledger repair, a command",
 }
-# What is typed in a shell.
+# By remedy: a command for the shell.
 _COMMANDS = {"known_duckdb": 'pip install duckdb==1.4.4, the version that sotto is made for and that the extra "sotto[data]" names'}
 
 
 def _other_duckdb() -> str:
-    """The version of PyPI's package `duckdb`, if it is none that sotto is made for."""
+    """Returns the version of the installed PyPI package `duckdb` if sotto does not support it, otherwise an empty text."""
     try:
         version = importlib.metadata.version("duckdb")
     except importlib.metadata.PackageNotFoundError:
@@ -52,14 +57,17 @@ def _other_duckdb() -> str:
 
 
 class SottoError(Exception):
-    """All of sotto's errors."""
+    """The base class of all exceptions of sotto."""
 
     def __init__(self, message: str, *, remedy: int = 0):
         super().__init__(message)
         self._remedy = remedy
 
     def _name_arguments(self, arguments) -> None:
-        """Says which arguments of the function would help, once."""
+        """Appends to the message which arguments of the function, calls or commands would help.
+
+        The outermost function of the package must not append them again, so the remedy is cleared.
+        """
         remedy, self._remedy = self._remedy, 0
         if not remedy:
             return
@@ -67,7 +75,7 @@ class SottoError(Exception):
 
         names = [name for bit, name in REMEDIES.items() if remedy & bit]
         other = _other_duckdb() if "known_duckdb" in names else ""
-        if other:  # which any_duckdb=True does not help
+        if other:  # any_duckdb=True skips the check of the hash, and does not help against a wrong version
             names = [name for name in names if name != "any_duckdb"]
             self.args = (f"{self.args[0]}\nThe package duckdb that is installed has version {other}", *self.args[1:])
         words = [_ARGUMENTS[n][1] for n in names if n in _ARGUMENTS and _ARGUMENTS[n][0] in arguments]
@@ -80,20 +88,20 @@ class SottoError(Exception):
             words.append("Session(…, duckdb=…), the path of a libduckdb.so of that version")
         if "any_duckdb" in names and "any_duckdb" not in arguments:
             words.append("Session(…, any_duckdb=True)")
-        typed = [_COMMANDS[n] for n in names if n in _COMMANDS]
-        lines = [self.args[0], *(f"type: {line}" for line in typed)]
+        commands = [_COMMANDS[n] for n in names if n in _COMMANDS]
+        lines = [self.args[0], *(f"type: {line}" for line in commands)]
         if words:
-            lines.append(f"{'or pass' if typed else 'pass'}: {', or '.join(words)}")
+            lines.append(f"{'or pass' if commands else 'pass'}: {', or '.join(words)}")
         if len(lines) > 1:
             self.args = ("\n".join(lines), *self.args[1:])
 
 
 class InvalidValue(SottoError, ValueError):
-    """A value outside the range in which it makes sense."""
+    """An argument or a value is outside its allowed range."""
 
 
 class ParseError(SottoError, ValueError):
-    """A plan's text that cannot be read; `column` counts characters from 1."""
+    """The text of a plan is not valid. `column` is the position of the error, in characters from 1."""
 
     def __init__(self, message: str, *, column: int, remedy: int = 0):
         super().__init__(f"column {column}: {message}", remedy=remedy)
@@ -101,11 +109,11 @@ class ParseError(SottoError, ValueError):
 
 
 class OutsideConditions(SottoError, ValueError):
-    """No theorem gives the number that was asked for."""
+    """No theorem gives the requested number."""
 
 
 class StudyError(SottoError, ValueError):
-    """A data file or a study that cannot be used as it is written."""
+    """A data file or a study is not valid. `line` is the line of the error, from 1; 0 if it has none."""
 
     def __init__(self, message: str, *, line: int = 0, remedy: int = 0):
         super().__init__(message, remedy=remedy)
@@ -113,11 +121,14 @@ class StudyError(SottoError, ValueError):
 
 
 class OutOfWork(SottoError, RuntimeError):
-    """The work that an answer may take is done before anything was proved."""
+    """The limit of work or time was reached before any bound was proved."""
 
 
 class BudgetRefused(SottoError, RuntimeError):
-    """The budget does not cover the event; nothing was charged. `missing` is (amount, delta)."""
+    """The budget does not cover the event, and nothing was charged.
+
+    `missing` is (amount, delta), by which the budget is too small, in the currency of the ledger.
+    """
 
     def __init__(self, message: str, *, missing: tuple[float, float] = (0.0, 0.0), remedy: int = 0):
         super().__init__(message, remedy=remedy)
@@ -125,15 +136,15 @@ class BudgetRefused(SottoError, RuntimeError):
 
 
 class LedgerError(SottoError, RuntimeError):
-    """The ledger cannot be read or written, is no ledger, or was changed by something else."""
+    """The ledger cannot be read or written, is not a ledger, or was changed by another program."""
 
 
 class RequestClosed(LedgerError):
-    """Noise was drawn for the request and no answer was kept: it stays charged and is never run again."""
+    """The request drew noise and stored no answer. It stays charged and is never run again."""
 
 
 class RequestFailed(LedgerError):
-    """The work of a request failed after it was charged."""
+    """The request failed after it was charged. `request` is its id."""
 
     def __init__(self, message: str, *, request: str, remedy: int = 0):
         super().__init__(message, remedy=remedy)
@@ -141,7 +152,10 @@ class RequestFailed(LedgerError):
 
 
 class EngineError(SottoError, RuntimeError):
-    """The engine that holds the data failed. `detail` may speak of the data, and is for the curator's eyes."""
+    """The engine that holds the data failed.
+
+    `detail` is the engine's own error. It may contain data: show it only to the curator.
+    """
 
     def __init__(self, message: str, *, detail: str = "", remedy: int = 0):
         super().__init__(message, remedy=remedy)
@@ -149,27 +163,27 @@ class EngineError(SottoError, RuntimeError):
 
 
 class ProtocolError(SottoError, RuntimeError):
-    """A message, a certificate or a session that is not what it should be, or not from whom it should be. Nothing was revealed."""
+    """A message, a certificate or a session is invalid or has the wrong sender. Nothing was revealed."""
 
 
 class NotApproved(ProtocolError):
-    """This member has not agreed to the session: `sotto.federated.approve` comes first."""
+    """This member has not agreed to the session. Call `sotto.federated.approve` first."""
 
 
 class LinkLost(SottoError, RuntimeError):
-    """No connection to the coordinator, or none any more. Nothing is lost: the same call goes on from where it was."""
+    """The connection to the coordinator failed. Repeat the call: it continues where it stopped."""
 
 
 class NoEntropy(SottoError, RuntimeError):
-    """The operating system gave no entropy. Nothing may be released."""
+    """The operating system returned no entropy, so nothing was released."""
 
 
 class PrivacyWarning(UserWarning):
-    """What was guaranteed is less than it may seem."""
+    """The guarantee is weaker than it may seem."""
 
 
 def outside() -> int:
-    """The stack level of the first caller outside of this package and scikit-learn, for warnings."""
+    """Returns the stack level of the first caller outside of this package and scikit-learn, for warnings."""
     level, frame = 1, sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in ("sotto", "sklearn"):
         level, frame = level + 1, frame.f_back
@@ -177,17 +191,17 @@ def outside() -> int:
 
 
 def warn_of_delta(delta: float | None, units: float | None = None) -> None:
-    """PrivacyWarning for a delta that is too large, for a public number of units if one is known."""
-    doubt = "" if delta is None else _sotto.doubt_about_delta(float(delta), units)
-    if doubt:
-        warnings.warn(doubt, PrivacyWarning, stacklevel=outside())
+    """Warns by PrivacyWarning if delta is too large, for the public number of units if `units` has it."""
+    warning = "" if delta is None else _sotto.doubt_about_delta(float(delta), units)
+    if warning:
+        warnings.warn(warning, PrivacyWarning, stacklevel=outside())
 
 
 _F = TypeVar("_F", bound=Callable)
 
 
 def names_arguments(function: _F) -> _F:
-    """Errors from this function name those of its arguments that would help."""
+    """Decorates a public function: its errors name those of its arguments that would help."""
     arguments = set(inspect.signature(function).parameters)
 
     @functools.wraps(function)

@@ -1,4 +1,4 @@
-"""Public bounds of features, a scaler that needs nothing else, and steps of a pipeline that learn from rows."""
+"""Public bounds of features, a scaler that uses them, and the detection of pipeline steps that learn from rows."""
 
 from __future__ import annotations
 
@@ -15,13 +15,17 @@ from sklearn.utils.validation import validate_data
 from .errors import InvalidValue
 
 _FORMS = (
-    "bounds= is (lower, upper), numbers or one for each feature; or a list of one pair (low, high) for each feature; "
-    "or a dict {column: (low, high)}"
+    "bounds= must be (lower, upper), each a number or a list with one number for each feature; "
+    "a list of pairs (low, high), one for each feature; or a dict {column: (low, high)}"
 )
 
 
 def feature_bounds(bounds, width, names=None):
-    """The lower and the upper bounds of `width` features, as two arrays. InvalidValue for bounds that can be read in two ways."""
+    """Returns the lower and the upper bounds of `width` features as two arrays.
+
+    `names` are the names of the columns, if they have some. Raises InvalidValue if the bounds have the wrong
+    form, are out of order, or can be read in two ways.
+    """
     if isinstance(bounds, dict):
         pairs = _pairs_of(bounds, width, names)
         lower, upper = pairs[:, 0], pairs[:, 1]
@@ -31,12 +35,12 @@ def feature_bounds(bounds, width, names=None):
     if wrong.any():
         at = int(numpy.flatnonzero(wrong)[0])
         column = f"column {names[at]!r}" if names is not None else f"feature {at}"
-        raise InvalidValue(f"the bounds of {column} are {lower[at]:g} and {upper[at]:g}: they must be two numbers, the lower one first")
+        raise InvalidValue(f"the bounds of {column} are {lower[at]:g} and {upper[at]:g}: they must be two finite numbers, the lower one first")
     return lower, upper
 
 
 def width_of_bounds(bounds):
-    """How many features bounds are about; None where they are one pair of numbers for all of them."""
+    """Returns the number of features that the bounds list; None if they are one pair of numbers for all features."""
     if bounds is None:
         return None
     if isinstance(bounds, dict):
@@ -48,6 +52,7 @@ def width_of_bounds(bounds):
 
 
 def _array(bounds):
+    """Returns the bounds as an array, where one end may be a number for all features. Raises InvalidValue for other forms."""
     try:
         if len(bounds) == 2 and any(numpy.ndim(end) == 0 for end in bounds) and any(numpy.ndim(end) == 1 for end in bounds):
             bounds = numpy.broadcast_arrays(*(numpy.asarray(end, dtype=float) for end in bounds))
@@ -61,10 +66,13 @@ def _is_list_of_pairs(bounds):
 
 
 def _ends_of(bounds, width):
-    found = _array(bounds)
-    if found.shape == (2,):
-        return numpy.full(width, found[0]), numpy.full(width, found[1])
-    is_of_ends, is_of_pairs = found.shape == (2, width), found.shape == (width, 2)
+    """Returns the lower and the upper bounds of `width` features, from any form but a dict."""
+    array = _array(bounds)
+    if array.shape == (2,):
+        return numpy.full(width, array[0]), numpy.full(width, array[1])
+    is_of_ends, is_of_pairs = array.shape == (2, width), array.shape == (width, 2)
+    # Two features: an array of shape (2, 2) is ambiguous. A tuple of lists is (lower, upper), and a list of
+    # tuples is a list of pairs; every other combination is refused.
     if is_of_ends and is_of_pairs and not _is_list_of_pairs(bounds):
         is_of_pairs = False
         if not (isinstance(bounds, tuple) and not any(isinstance(end, tuple) for end in bounds)):
@@ -73,21 +81,22 @@ def _ends_of(bounds, width):
                 "[(0, 5), (1, 6)], or a dict, and lower and upper as a tuple of lists, ([0, 1], [5, 6])"
             )
     if is_of_pairs:
-        return found[:, 0].copy(), found[:, 1].copy()
+        return array[:, 0].copy(), array[:, 1].copy()
     if is_of_ends:
-        return found[0].copy(), found[1].copy()
-    raise InvalidValue(f"{_FORMS}; there are {width} features, and these bounds have the shape {found.shape}")
+        return array[0].copy(), array[1].copy()
+    raise InvalidValue(f"{_FORMS}; there are {width} features, and these bounds have the shape {array.shape}")
 
 
 def _pairs_of(bounds, width, names):
+    """Returns the bounds of a dict as an array of shape (width, 2). Raises InvalidValue if its keys are not the columns."""
     keys = list(range(width) if names is None else names)
     missing = [key for key in keys if key not in bounds]
     unknown = [key for key in bounds if key not in keys]
     if missing or unknown:
         words = [f"no bounds for {', '.join(map(repr, missing))}"] if missing else []
         words += [f"no column {', '.join(map(repr, unknown))}"] if unknown else []
-        nameless = "; X has no names of columns, which are numbers then" if names is None else ""
-        raise InvalidValue(f"bounds= names columns by {{column: (low, high)}}: there is {' and '.join(words)}{nameless}")
+        nameless = "; the columns of X have no names: use their numbers, from 0, as keys" if names is None else ""
+        raise InvalidValue(f"the keys of bounds= must be the columns, {{column: (low, high)}}: there is {' and '.join(words)}{nameless}")
     pairs = []
     for key in keys:
         try:
@@ -101,13 +110,15 @@ def _pairs_of(bounds, width, names):
 
 
 class BoundedScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
-    """Scales features by public bounds: it learns nothing from rows, and costs nothing.
+    """Scales features by public bounds. It learns nothing from rows, so it costs no budget.
 
     Parameters
     ----------
-    bounds : (lower, upper), numbers or one for each feature; a list of pairs (low, high); or a dict {column: (low, high)}; from public knowledge.
-        A value outside is moved to the nearer bound.
-    feature_range : what the bounds become, (-1, 1); pass the same as bounds= to an estimator behind it.
+    bounds : the bounds of the features, from public knowledge. Either (lower, upper), each a number or a list
+        with one number for each feature; or a list of pairs (low, high); or a dict {column: (low, high)}. A
+        value outside of its bounds is moved to the nearer bound.
+    feature_range : the range of each scaled feature, (-1, 1) by default. Pass it as bounds= to the estimator
+        that follows.
     """
 
     def __init__(self, bounds=None, *, feature_range=(-1, 1)):
@@ -115,13 +126,13 @@ class BoundedScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self.feature_range = feature_range
 
     def fit(self, X, y=None):
-        """Checks that the bounds fit the columns."""
+        """Checks that the bounds fit the columns. Raises InvalidValue if not."""
         X = validate_data(self, X, dtype=numpy.float64)
         self._ends(X)
         return self
 
     def transform(self, X):
-        """The rows, scaled."""
+        """Returns the scaled rows."""
         X = validate_data(self, X, dtype=numpy.float64, reset=not hasattr(self, "n_features_in_"))
         lower, upper = self._ends(X)
         low, high = self._range()
@@ -136,7 +147,7 @@ class BoundedScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def _ends(self, X):
         self._range()
         if self.bounds is None:
-            raise InvalidValue("pass bounds=(lower, upper), from public knowledge: nothing is looked up in the rows")
+            raise InvalidValue("pass bounds=(lower, upper), from public knowledge: bounds computed from the rows would reveal them")
         return feature_bounds(self.bounds, X.shape[1], getattr(self, "feature_names_in_", None))
 
     def __sklearn_tags__(self):
@@ -146,18 +157,23 @@ class BoundedScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
 
 def steps_that_learn():
-    """The names of the steps before the last one of all pipelines whose fit is under way on this thread and that learn from the rows."""
-    found = []
+    """Returns the types of those pipeline steps that learn from rows in front of the running estimator.
+
+    scikit-learn does not tell an estimator that it is part of a pipeline, so the stack of this thread is
+    searched for a running Pipeline.fit.
+    """
+    names = []
     frame = sys._getframe(1)
     while frame is not None:
         pipeline = frame.f_locals.get("self") if frame.f_code.co_name == "fit" else None
         if isinstance(pipeline, Pipeline):
-            found += [name for step in pipeline.steps[:-1] for name in _learning_parts(step[1]) if name not in found]
+            names += [name for step in pipeline.steps[:-1] for name in _learning_parts(step[1]) if name not in names]
         frame = frame.f_back
-    return found
+    return names
 
 
 def _learning_parts(step):
+    """Returns the types of the parts of a step that learn from rows."""
     if step is None or isinstance(step, str):  # "passthrough", "drop"
         return []
     if isinstance(step, Pipeline):
@@ -169,7 +185,7 @@ def _learning_parts(step):
         return [name for part in [*parts, step.remainder] for name in _learning_parts(part)]
     if isinstance(step, PolynomialFeatures) or not get_tags(step).requires_fit:
         return []
-    # Encoders look up categories, unless they are told all of them and merge none that are rare.
+    # An encoder learns categories, unless categories= lists all of them and it merges no rare ones.
     categories = getattr(step, "categories", "auto")
     if not isinstance(categories, str) and getattr(step, "min_frequency", None) is None and getattr(step, "max_categories", None) is None:
         return []

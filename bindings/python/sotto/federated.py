@@ -1,7 +1,10 @@
-"""A member of a session of several parties: its numbers, or its part of a study, under its own ledger, through a coordinator that nobody trusts.
+"""Sums, means and studies over the data of several members, each with its own ledger.
 
-The library does all of it: the protocol, the noise, the charge. Here a connection is carried by gRPC (`pip install grpcio`), over TLS that both ends prove
-themselves by. Keys and sessions are made here or by `sotto federate`; the others may be `sotto party`, the coordinator is `sotto coordinator`.
+A session is the text of what its members compute together. Members exchange encrypted messages through a
+coordinator, which they do not trust. The library implements the protocol, the noise and the charge; this module
+connects it to the coordinator by gRPC (`pip install grpcio`), over TLS with certificates on both sides. Keys and
+sessions are created here or by `sotto federate`, the coordinator is `sotto coordinator`, and other members may
+use `sotto party`.
 
 >>> import tempfile
 >>> folder = tempfile.mkdtemp()
@@ -44,7 +47,12 @@ __all__ = ["Enrolled", "Mean", "Party", "Session", "Sum", "Sums", "approve", "en
 
 @dataclasses.dataclass(frozen=True)
 class Enrolled:
-    """A member's files: `key` is secret and stays where it is, `card` is for whoever makes the session; `words` are the key, to be read aloud to them."""
+    """The files and the key words of a new member, or of a coordinator.
+
+    `key` is the file of the secret key, which must stay on its machine. `card` is the file of the public key,
+    for the person who creates the session. `words` encode the public key for reading it aloud, so that the
+    other members can compare it.
+    """
 
     key: Path
     card: Path
@@ -53,12 +61,18 @@ class Enrolled:
 
 @names_arguments
 def enroll(name: str, folder: str | os.PathLike = ".") -> Enrolled:
-    """Makes a member's key, or the coordinator's, and its card, where it will be used. A key that is there is never overwritten."""
+    """Creates the key and the card of a member or of the coordinator in `folder`.
+
+    Call it on the machine that will use the key. An existing key is never overwritten.
+    """
     return Enrolled(*_sotto.enroll(name, folder))
 
 
 class Session:
-    """Who sums what together, under which noise, and what it costs each member's units: what all members agree to, byte by byte."""
+    """A session is the agreement of all members: who they are, what they sum, with which noise and at which cost.
+
+    Its text is signed, so all members must have it byte by byte.
+    """
 
     def __init__(self, session: _sotto.FederatedSession):
         self._session = session
@@ -66,12 +80,13 @@ class Session:
     @classmethod
     @names_arguments
     def load(cls, file: str | os.PathLike) -> Session:
-        """The session of a file, as `sotto federate init` or `save` wrote it."""
+        """Returns the session of a file that `sotto federate init` or `save` wrote."""
         return cls.parse(_sotto.read_text_file(Path(file)))
 
     @classmethod
     @names_arguments
     def parse(cls, text: str) -> Session:
+        """Returns the session of a text. Raises ProtocolError if it is not valid."""
         return cls(_sotto.FederatedSession.parse(text))
 
     @classmethod
@@ -92,11 +107,15 @@ class Session:
         relation: str = "add-remove",
         **terms,
     ) -> Session:
-        """A session that sums `size` numbers of each member, none larger than `most`; one unit moves them by `sensitivity` at most, in L2. All rounds cost at
-        most (epsilon, delta), or the noise in a sum has standard deviation `sigma`.
+        """Returns a session that sums `size` numbers of each member.
 
-        `members` and `coordinator` are files of cards, `address` is where members reach the coordinator, HOST:PORT. `terms`: title, colluding, threshold,
-        spare, deadline, bits, by_authority, as for `sotto federate init`.
+        No number is larger than `most` in absolute value, and one unit changes the numbers of its member by at
+        most `sensitivity` in L2. All rounds together cost each unit at most (epsilon, delta); or pass `sigma`,
+        the standard deviation of the noise in a sum.
+
+        `members` and `coordinator` are the files of their cards. `address` is the HOST:PORT at which members
+        reach the coordinator. `terms` are title, colluding, threshold, spare, deadline, bits and by_authority,
+        which `sotto federate init` describes.
         """
         base = _begin(members, coordinator, address, **terms)
         return cls(base.of_sums(size, most, sensitivity, rounds, relation, sigma, epsilon, delta))
@@ -118,12 +137,16 @@ class Session:
         relation: str = "add-remove",
         **terms,
     ) -> Session:
-        """A session for the mean of one value of each unit, and for how many units there are. `bounds` are public: a value outside of them counts as the
-        nearer one. No member has more than `most` units. All rounds cost at most (epsilon, delta), or the noise in the count has a standard deviation of
-        `sigma` times the square root of 2.
+        """Returns a session for the mean of one value of each unit, and for the number of units.
 
-        Members add up how far each value is from both bounds, as shares of their distance. The two shares of a value sum to 1, so one unit moves the two
-        sums by 1 at most together, and both get the noise for that: the sum's noise is not put on the count. `terms` as for of_sums.
+        `bounds` are public: a value outside of them is moved to the nearer one. No member has more than `most`
+        units. All rounds together cost each unit at most (epsilon, delta); or pass `sigma`, where the noise in
+        the count has a standard deviation of `sigma` times the square root of 2. The other arguments are those
+        of `of_sums`.
+
+        Each member sums the distances of its values to the lower bound, and to the upper bound, as shares of
+        the distance of the bounds. The two shares of a value sum to 1, so adding or removing a unit changes the
+        pair of sums by at most 1 in L2. The sum of both is the count.
         """
         lower, upper = _bounds(bounds)
         base = _begin(members, coordinator, address, **terms)
@@ -134,8 +157,11 @@ class Session:
     def of_study(
         cls, members: Sequence[str | os.PathLike], coordinator: str | os.PathLike, address: str, study: str, catalogue: str | os.PathLike, **terms
     ) -> Session:
-        """A session of a study, its text: each member runs it on its own data. The catalogue is that of whoever makes the session; every member checks the
-        session against its own. `terms` as for of_sums."""
+        """Returns a session in which each member runs a study on its own data.
+
+        `study` is the text of the study. `catalogue` is the catalogue of the person who creates the session;
+        every member checks the session against its own. The other arguments are those of `of_sums`.
+        """
         return cls(_begin(members, coordinator, address, **terms).of_study(study, catalogue))
 
     @property
@@ -144,22 +170,22 @@ class Session:
 
     @property
     def members(self) -> dict[str, str]:
-        """By name the words of each member's key, to be compared with what that member reads aloud."""
+        """The key words of each member by its name. Compare them with the words that the member reads aloud."""
         return dict(self._session.members)
 
     @property
     def colluding(self) -> int:
-        """So many members may pool what they see, with the coordinator."""
+        """The number of members that may collude with the coordinator without breaking the guarantee."""
         return self._session.colluding
 
     @property
     def threshold(self) -> int:
-        """So many members open a sum."""
+        """The number of members that is needed to reveal a sum."""
         return self._session.threshold
 
     @property
     def honest(self) -> int:
-        """So many noises are sure to be in a sum and unknown to those who collude."""
+        """The number of members whose noise is certainly in a sum and unknown to the colluding members."""
         return self._session.honest
 
     @property
@@ -168,22 +194,22 @@ class Session:
 
     @property
     def spare(self) -> int:
-        """So many more rounds are paid for, for those that fail."""
+        """The number of additional rounds that are charged, to replace rounds that fail."""
         return self._session.spare
 
     @property
     def sums(self) -> list[dict]:
-        """What is summed: name, size, most, sensitivity, noise and rounds of each."""
+        """The sums of the session, each with its name, size, most, sensitivity, noise and rounds."""
         return self._session.sums
 
     @property
     def bounds(self) -> tuple[float, float] | None:
-        """Of a session of a mean: the public bounds of its values."""
+        """The public bounds of the values of a mean; None for other sessions."""
         return self.sums[0].get("bounds")
 
     @property
     def plan(self) -> Plan:
-        """What it costs each member's units."""
+        """The plan that the session costs the units of each member."""
         return self._session.plan
 
     @property
@@ -192,35 +218,36 @@ class Session:
 
     @property
     def study(self) -> str:
-        """The text of the study that is run; empty where numbers are summed."""
+        """The text of the study; empty if the session sums numbers."""
         return self._session.study
 
     @property
     def coordinator(self) -> str:
-        """Where members reach it."""
+        """The address of the coordinator, HOST:PORT."""
         return self._session.coordinator
 
     def cost(self, delta: float = 1e-6) -> Bound:
-        """The epsilon of the session, for each member's units."""
+        """Returns bounds on the epsilon of the session for the units of each member."""
         return accounting.epsilon(self.plan, delta, relation=self.relation)
 
     @names_arguments
     def describe(self, key: str | os.PathLike | None = None, *, delta: float = 1e-6) -> str:
-        """What a member agrees to, for whoever reads it; `key`: the reader's."""
+        """Returns the terms of the session for a person to read. `key` is the key file of the reader, who is marked as "you"."""
         return self._session.describe(key, delta)
 
     def text(self) -> str:
-        """What is signed."""
+        """Returns the text that members sign."""
         return self._session.text()
 
     def save(self, file: str | os.PathLike) -> None:
+        """Writes the text of the session to a file."""
         Path(file).write_text(self.text())
 
     def __str__(self) -> str:
         return self.describe().rstrip("\n")
 
     def __repr__(self) -> str:
-        size = sum(one["size"] for one in self.sums)
+        size = sum(terms["size"] for terms in self.sums)
         return f"<Session {self.title}: {', '.join(self.members)}; {size} numbers, {self.plan}>"
 
 
@@ -228,7 +255,7 @@ def _bounds(bounds) -> tuple[float, float]:
     try:
         lower, upper = (float(bound) for bound in bounds)
     except (TypeError, ValueError):
-        raise InvalidValue("bounds= is a pair of numbers, the lower and the upper bound of the values, such as bounds=(0, 100)") from None
+        raise InvalidValue("bounds= must be a pair of numbers, the lower and the upper bound of the values, such as bounds=(0, 100)") from None
     return lower, upper
 
 
@@ -241,14 +268,18 @@ def _begin(members, coordinator, address, *, title="", colluding=1, threshold=No
 
 @names_arguments
 def approve(session: Session, key: str | os.PathLike, *, delta: float = 1e-6) -> str:
-    """Agrees to a session with this member's key, and says to what: print it, and ask each of the others whether their words are the ones in it."""
+    """Records that this member agrees to a session, and returns the terms of the session.
+
+    Print the terms, and ask each of the other members whether their key words are correct. `key` is the file of
+    this member's key. `delta` is the delta at which the terms show the cost.
+    """
     words = session._session.describe(key, delta)
     session._session.approve(key)
     return words.rstrip("\n")
 
 
 class Sums:
-    """The sums of a session: public, and the same for all of its members, to the last bit."""
+    """The sums of a session, which are public and identical for all members."""
 
     def __init__(self, session: Session, run: _sotto.SumsRun):
         self.session = session
@@ -256,31 +287,32 @@ class Sums:
 
     @property
     def sums(self) -> list[Sum]:
-        """One for each round: numbers, the members whose numbers are in it, those who are missing, and the noise."""
+        """The sum of each round: its numbers, the members in it, the missing members, and the standard deviation of the noise."""
         return self._run.sums
 
     @property
     def values(self) -> numpy.ndarray:
-        """Of the last round, a number for each coordinate."""
+        """The sums of the last round, one for each coordinate."""
         return numpy.array(self._run.sums[-1].numbers)
 
     @property
     def repeated(self) -> bool:
-        """The sums had been kept: nothing was charged."""
+        """Whether the sums were stored by an earlier call, so that nothing was charged."""
         return self._run.repeated
 
     def cost(self, delta: float = 1e-6) -> Bound:
-        """What all of it cost each member's units."""
+        """Returns bounds on the epsilon of the session for the units of each member."""
         return self.session.cost(delta)
 
     def to_dict(self) -> dict:
+        """Returns the sums in their JSON format."""
         return json.loads(self.text("json"))
 
     def to_pandas(self):
-        """A row for each coordinate of each round."""
+        """Returns a pandas DataFrame with a row for each coordinate of each round."""
         import pandas
 
-        rows = [(i + 1, one.name, j + 1, len(one.members), number, one.noise) for i, one in enumerate(self.sums) for j, number in enumerate(one.numbers)]
+        rows = [(i + 1, s.name, j + 1, len(s.members), number, s.noise) for i, s in enumerate(self.sums) for j, number in enumerate(s.numbers)]
         return pandas.DataFrame(rows, columns=["round", "name", "coordinate", "members", "sum", "noise"])
 
     def text(self, format: str = "table") -> str:
@@ -295,36 +327,39 @@ class Sums:
 
 
 class Mean(Sums):
-    """The mean of a session, how many units it is of, and what both cost: public, and the same for all of its members, to the last bit."""
+    """The mean and the number of units of a session, which are public and identical for all members."""
 
     def _of_round(self, round: int) -> tuple[float, float, float, float, float, float]:
         return self._run.mean(self.session._session, round % len(self.sums))
 
     @property
     def mean(self) -> float:
-        """Of the last round."""
+        """The mean of the last round."""
         return self._of_round(-1)[0]
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The true mean of the values within their bounds lies in it with a probability of 95 %, by the exact law of the noise."""
+        """An interval that contains the true mean of the bounded values with a probability of 95 %.
+
+        It follows from the exact distribution of the noise.
+        """
         return self._of_round(-1)[1:3]
 
     @property
     def count(self) -> float:
-        """How many units the mean is of, with noise."""
+        """The number of units, with noise."""
         return self._of_round(-1)[3]
 
     @property
     def count_interval(self) -> tuple[float, float]:
-        """The true count lies in it with a probability of 95 %."""
+        """An interval that contains the true number of units with a probability of 95 %."""
         return self._of_round(-1)[4:6]
 
     def to_pandas(self):
-        """A row for each round."""
+        """Returns a pandas DataFrame with a row for each round."""
         import pandas
 
-        rows = [(i + 1, len(one.members), *self._of_round(i)) for i, one in enumerate(self.sums)]
+        rows = [(i + 1, len(s.members), *self._of_round(i)) for i, s in enumerate(self.sums)]
         return pandas.DataFrame(rows, columns=["round", "members", "mean", "mean_low", "mean_high", "count", "count_low", "count_high"])
 
     def __repr__(self) -> str:
@@ -334,11 +369,14 @@ class Mean(Sums):
 
 
 class Party:
-    """This process as a member of a session that it has agreed to.
+    """A party is this process as a member of a session. The member must have agreed to the session.
 
-    `address`: where the coordinator is, if not where the session says; `patience`: seconds without a word from it before LinkLost. `authority`, `certificate`
-    and `private_key`: files in PEM, where the session lists no certificates of its own. A party that is stopped, or killed, goes on where it was when the
-    same is asked again, under its one charge and with the same bytes.
+    `key` is the file of the member's key. `address` overrides the address of the coordinator. `patience` is the
+    number of seconds without a message from it after which LinkLost is raised. `authority`, `certificate` and
+    `private_key` are PEM files for a session without certificates (by_authority).
+
+    If the process is stopped or killed, repeat the call: it continues where it stopped, under one charge, and
+    sends identical messages. Raises NotApproved if the member has not agreed.
     """
 
     @names_arguments
@@ -353,7 +391,7 @@ class Party:
         certificate: str | os.PathLike = "",
         private_key: str | os.PathLike = "",
     ):
-        _grpc()  # before anything is charged
+        _grpc()  # raises ImportError before anything is charged
         self.session = session
         self._party = _sotto.FederatedParty(session._session, key, address, patience, authority, certificate, private_key)
 
@@ -370,12 +408,14 @@ class Party:
         progress: Callable[[str, float], None] | None = None,
         checkpoints: str | os.PathLike | None = None,
     ) -> Sums:
-        """Charges the ledger, adds this member's numbers with its noise, and gives the sums of all. The same again is free.
+        """Charges the ledger, contributes this member's numbers with noise, and returns the sums over all members.
 
-        `progress(what, share)` is told how it goes. `checkpoints`: the folder of what must survive a restart, else the ledger's own.
+        A repeated call returns the stored sums and charges nothing. `progress(step, share)` is called as the
+        work advances. `checkpoints` is the folder of the state that must survive a restart: without it the
+        folder of the ledger's file, or the user's state folder for a ledger in a database.
         """
         if self.session.bounds is not None:
-            raise InvalidValue("the session is of a mean: call mean(values, ledger) with the value of each unit")
+            raise InvalidValue("the session computes a mean: call mean(values, ledger) with the value of each unit")
         return Sums(self.session, self._sum(values, ledger, progress, checkpoints))
 
     @names_arguments
@@ -387,21 +427,27 @@ class Party:
         progress: Callable[[str, float], None] | None = None,
         checkpoints: str | os.PathLike | None = None,
     ) -> Mean:
-        """Charges the ledger, takes part with `values`, one of each of this member's units, and gives the mean over all members. Otherwise as sum()."""
+        """Charges the ledger, contributes this member's values with noise, and returns the mean over all members.
+
+        `values` has one value for each of this member's units. The other arguments are those of `sum`.
+        """
         if self.session.bounds is None:
-            raise InvalidValue("the session sums numbers: call sum(values, ledger), or make it by Session.of_mean")
+            raise InvalidValue("the session sums numbers: call sum(values, ledger), or create the session with Session.of_mean")
         return Mean(self.session, self._sum(values, ledger, progress, checkpoints))
 
     def _sum(self, values, ledger, progress, checkpoints) -> _sotto.SumsRun:
         numbers = numpy.ascontiguousarray(values, dtype=numpy.float64).reshape(-1)
         place, options = (ledger._place, {"key": ledger._key, "witness": ledger._witness}) if isinstance(ledger, Ledger) else (os.fspath(ledger), {})
-        own = Ledger(place, **options)  # for this call alone: other threads may use theirs
+        own = Ledger(place, **options)  # a connection for this call: other threads may use the caller's
         folder = Path(checkpoints) if checkpoints is not None else _checkpoints(place)
         return self._party.sum(numbers, own._ledger, folder, progress, _Connection)
 
     @names_arguments
     def cost(self, catalogue: Catalogue | str | os.PathLike, format: str = "table") -> str:
-        """What a session of a study costs this member's ledger, and how far answers will be off. Touches no data and charges nothing."""
+        """Returns the cost of a session of a study for this member's ledger, and the predicted errors of its answers.
+
+        It reads no data and charges nothing. `format` is "table" or "json".
+        """
         return self._party.cost(_catalogue(catalogue).catalogue, format)
 
     @names_arguments
@@ -413,18 +459,19 @@ class Party:
         table=None,
         checkpoints: str | os.PathLike | None = None,
     ) -> Answers:
-        """Runs the session's study on this member's data: a catalogue's folder, or a sotto.Session on one. Charged to the ledger that the data file names.
+        """Runs the session's study on this member's data and charges the ledger that the data file names.
 
-        `table`: the rows in memory, as for Study.run.
+        `catalogue` is the folder of this member's catalogue, or a sotto.Session on it. `table` has the rows in
+        memory, as in Study.run. `progress` and `checkpoints` are those of `sum`.
         """
-        where = _catalogue(catalogue)
+        local = _catalogue(catalogue)
 
         def folder(ledger):
             return Path(checkpoints) if checkpoints is not None else _checkpoints(ledger)
 
         with spark.frame(table) as rows:
-            done = self._party.run(where.catalogue, folder, *where._work.values(), *where._limits.values(), progress, rows, _Connection)
-        return Answers(done)
+            run = self._party.run(local.catalogue, folder, *local._work.values(), *local._limits.values(), progress, rows, _Connection)
+        return Answers(run)
 
     def __repr__(self) -> str:
         return f"<{self.name} in {self.session!r}>"
@@ -435,7 +482,7 @@ def _catalogue(catalogue) -> Catalogue:
 
 
 def _checkpoints(ledger: str) -> Path:
-    """Beside a ledger's file; of one in a database in the user's state folder."""
+    """Returns the folder of a ledger's file, or the user's state folder for a ledger in a database."""
     if not ledger.startswith(("postgresql://", "postgres://")):
         return Path(ledger).parent
     folder = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local/state") / "sotto"
@@ -447,25 +494,27 @@ def _grpc():
     try:
         import grpc
     except ImportError as error:
-        raise ImportError("a party talks to its coordinator by gRPC: pip install grpcio, or sotto[federated]") from error
+        raise ImportError("a party needs gRPC to connect to its coordinator: type pip install grpcio, or pip install sotto[federated]") from error
     return grpc
 
 
 class _Connection:
-    """Carries frames over one stream. What is in them, how they become messages and what an end means is the library's to say.
+    """A connection carries the library's frames over one gRPC stream, and does not interpret them.
 
-    Each direction holds one frame that is not taken yet, so that whoever is slower slows the other.
+    It buffers one frame in each direction, so that a slow reader blocks the writer. The library calls `write`
+    and `read`; a thread of the connection reads the stream, and a thread of gRPC iterates over `_frames`. All of
+    them share the state under `_news`. The end of the stream is (gRPC status code, message).
     """
 
     def __init__(self, *, target: str, trusted: bytes, key: bytes, certificate: bytes, by_authority: bool, largest_frame: int):
         grpc = _grpc()
         if not trusted:
-            raise InvalidValue("no certificate is trusted: gRPC would take any that an authority of its own has signed")
+            raise InvalidValue("no certificate is trusted: pass authority=, since gRPC would otherwise accept any certificate of a public authority")
         options = [
-            ("grpc.use_local_subchannel_pool", 1),  # a new connection each time
+            ("grpc.use_local_subchannel_pool", 1),  # a new connection for each party
             ("grpc.keepalive_time_ms", 20000),
             ("grpc.keepalive_timeout_ms", 10000),
-            ("grpc.http2.max_pings_without_data", 0),  # as many as are needed
+            ("grpc.http2.max_pings_without_data", 0),  # unlimited
             ("grpc.max_receive_message_length", largest_frame),
         ]
         if not by_authority:
@@ -502,7 +551,7 @@ class _Connection:
                         break
                     self._inbox = frame
                     self._news.notify_all()
-        except Exception as error:  # gRPC's own, or whatever ended this thread: the stream is over
+        except Exception as error:  # an error of gRPC, or any other: both end the stream
             code = getattr(error, "code", None)
             end = (code().value[0], error.details() or "") if code else (2, str(error))
         with self._news:
@@ -510,7 +559,7 @@ class _Connection:
             self._news.notify_all()
 
     def write(self, frame: bytes) -> tuple[int, str] | None:
-        """How the stream ended, if it has."""
+        """Queues a frame, and returns the end of the stream if it has ended."""
         with self._news:
             self._news.wait_for(lambda: self._outbox is None or self._end is not None)
             if self._end is None:
@@ -519,7 +568,7 @@ class _Connection:
             return self._end
 
     def read(self, seconds: float) -> bytes | tuple[int, str] | None:
-        """The next frame; or how the stream ended; or nothing, in time."""
+        """Returns the next frame, the end of the stream, or None if neither arrived within `seconds`."""
         with self._news:
             self._news.wait_for(lambda: self._inbox is not None or self._end is not None, seconds)
             if self._inbox is None:
@@ -529,6 +578,7 @@ class _Connection:
             return frame
 
     def close(self) -> None:
+        """Ends the stream and its threads."""
         with self._news:
             self._closing = True
             self._news.notify_all()

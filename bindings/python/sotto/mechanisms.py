@@ -1,4 +1,7 @@
-"""Noise on numbers and NumPy arrays, drawn exactly and rounded to a public grid; each object has the plan event that a release costs."""
+"""Mechanisms that add noise to numbers and NumPy arrays.
+
+The noise has exactly the stated distribution, rounded to a public grid. `event` is the plan that one release costs.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,11 @@ from .errors import InvalidValue, names_arguments, warn_of_delta
 
 
 class Additive:
-    """Noise that is added to numbers. Made by Gaussian, Laplace or Arsinh, or `Additive(leaf)` of a plan's leaf."""
+    """A mechanism that adds independent noise to each number.
+
+    Create it as Gaussian, Laplace or Arsinh, or from the leaf of a plan as `Additive(leaf)`. With `grid` the
+    spacing of the grid is 2^grid, which must be public; by default it follows from the scale.
+    """
 
     def __init__(self, leaf: Plan | str | _sotto.Noise, grid: int | None = None):
         if isinstance(leaf, str):
@@ -19,39 +26,42 @@ class Additive:
 
     @property
     def event(self) -> Plan:
-        """What one release costs."""
+        """The plan that one release costs."""
         return self._noise.event
 
     @property
     def scale(self) -> float:
+        """The standard deviation of Gaussian noise (of N for arsinh noise), or b of Laplace noise."""
         return self._noise.scale
 
     @property
     def grid(self) -> float:
-        """Releases are whole multiples of it."""
+        """The spacing of the grid: released numbers are whole multiples of it."""
         return self._noise.grid
 
     def margin(self, probability: float = 0.95) -> float:
-        """How far a release is from the value with this probability, at most."""
+        """Returns the distance within which a released number is of its value with this probability."""
         return self._noise.margin(probability)
 
     @names_arguments
     def release(self, values, out=None, *, each: bool = False):
-        """The values with noise: one event, whose sensitivity is that of all of them together.
+        """Returns the values with noise, as one event. Its sensitivity is that of all values together.
 
         >>> noisy = Gaussian(10, sensitivity=3).release(numpy.zeros(4))
         >>> noisy.shape
         (4,)
 
-        A number gives a float, anything else a new array of doubles. `out=array`, a C-contiguous array of doubles that may be `values` itself, takes
-        the result in place, without a copy. With `each=True` every number is a query of its own: together they cost as many events as there are numbers.
+        Returns a float for a number, and a new array of float64 for an array. With `out=array` the result is
+        written into that array, a C-contiguous array of float64, which may be `values`. With `each=True` every
+        number is a separate query, and the release costs one event for each number. Raises InvalidValue if `out`
+        has the wrong type or a value is not finite, and OutsideConditions for arsinh noise on several numbers.
         """
         if out is None and numpy.ndim(values) == 0 and not isinstance(values, numpy.ndarray):
             return self._noise.release_number(values)
         if out is None:
             out = numpy.array(values, dtype=numpy.float64, order="C")
         elif not (isinstance(out, numpy.ndarray) and out.dtype == numpy.float64 and out.flags.c_contiguous and out.flags.writeable):
-            raise InvalidValue("out= must be a C-contiguous, writable array of float64: it takes the result without a copy")
+            raise InvalidValue("out= must be a writable, C-contiguous array of float64: pass such an array, or leave out= away for a new one")
         elif out is not values:
             out[...] = values
         self._noise.release_in_place(out, each)
@@ -62,7 +72,7 @@ class Additive:
 
 
 class Gaussian(Additive):
-    """Gaussian noise of standard deviation sigma; the L2 sensitivity is that of all numbers of a release together.
+    """Gaussian noise of standard deviation sigma. `sensitivity` is the L2 sensitivity of all numbers of a release together.
 
     >>> Gaussian(10, sensitivity=3).event
     Plan('gaussian(10, sensitivity=3)')
@@ -82,32 +92,35 @@ class Gaussian(Additive):
         order: float | None = None,
         classical: bool = False,
     ) -> Gaussian:
-        """The least noise for epsilon and delta, for rho (zCDP), or for epsilon at an order (Rényi DP).
+        """Returns the least noise for epsilon and delta, for rho (zCDP), or for epsilon at an order (Rényi DP).
+
+        `classical` uses the classical formula for epsilon and delta instead of the tight one. Raises
+        InvalidValue unless the arguments name one target.
 
         >>> Gaussian.calibrated(epsilon=1, delta=1e-6).scale
         4.22467...
         """
         if rho is not None and epsilon is None and delta is None and order is None:
-            made = _sotto.gaussian_for_zcdp(rho, sensitivity)
+            noise = _sotto.gaussian_for_zcdp(rho, sensitivity)
         elif epsilon is not None and order is not None and delta is None and rho is None:
-            made = _sotto.gaussian_for_renyi(order, epsilon, sensitivity)
+            noise = _sotto.gaussian_for_renyi(order, epsilon, sensitivity)
         elif epsilon is not None and delta is not None and order is None and rho is None:
             warn_of_delta(delta)
-            made = _sotto.gaussian_for(epsilon, delta, sensitivity, classical)
+            noise = _sotto.gaussian_for(epsilon, delta, sensitivity, classical)
         else:
-            raise InvalidValue("gaussian noise is calibrated to one target: epsilon= and delta=, rho=, or epsilon= and order=")
-        return _of(cls, made)
+            raise InvalidValue("Gaussian noise is calibrated to one target: pass epsilon= and delta=, rho=, or epsilon= and order=")
+        return _of(cls, noise)
 
 
 class Laplace(Additive):
-    """Laplace noise of scale b; L1 sensitivity."""
+    """Laplace noise of scale b. `sensitivity` is the L1 sensitivity of all numbers of a release together."""
 
     def __init__(self, b: float, sensitivity: float = 1, *, grid: int | None = None):
         super().__init__(_sotto.laplace(b, sensitivity), grid)
 
     @classmethod
     def calibrated(cls, sensitivity: float = 1, *, epsilon: float) -> Laplace:
-        """The least noise for epsilon.
+        """Returns the least noise for epsilon.
 
         >>> Laplace.calibrated(2, epsilon=0.5).event
         Plan('laplace(4, sensitivity=2)')
@@ -116,19 +129,23 @@ class Laplace(Additive):
 
 
 class Arsinh(Additive):
-    """a·arsinh(N/a) on one number, N Gaussian: for tCDP."""
+    """The noise a·arsinh(N/a) on one number, where N is Gaussian. It satisfies tCDP."""
 
     def __init__(self, rho: float, a: float, sensitivity: float = 1, *, grid: int | None = None):
         super().__init__(_sotto.arsinh(rho, a, sensitivity), grid)
 
 
 def noise_for(plan: Plan | str, *, epsilon: float, delta: float) -> Additive:
-    """The leaf of a plan with holes, calibrated: `100 * gaussian(?)` gives the mechanism to apply 100 times."""
+    """Returns the calibrated mechanism of a plan with a hole, such as the Gaussian noise of `100 * gaussian(?)`.
+
+    All of the plan, here 100 releases, costs (epsilon, delta).
+    """
     warn_of_delta(delta)
     return Additive(_sotto.noise_for(Plan(plan) if isinstance(plan, str) else plan, epsilon, delta))
 
 
-def _of(kind, noise):
-    made = kind.__new__(kind)
-    made._noise = noise
-    return made
+def _of(cls, noise):
+    """Returns the mechanism of class `cls` with this noise, without calling the constructor of `cls`."""
+    mechanism = cls.__new__(cls)
+    mechanism._noise = noise
+    return mechanism

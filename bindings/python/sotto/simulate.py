@@ -1,15 +1,16 @@
-"""What it costs that nobody is trusted with all the data: protocols among made-up users in one process, as by `sotto simulate`.
+"""Simulations of protocols without a trusted curator, among synthetic users in one process.
 
-Noise cannot be seeded: what was measured differs a little from call to call, what is predicted does not.
+They show the error that the absence of a curator costs, as `sotto simulate` does. Noise has no seed, so measured
+numbers differ from call to call; predicted ones do not.
 
->>> found = averaging("gopa", users=[100, 300], runs=20)
->>> found
+>>> simulation = averaging("gopa", users=[100, 300], runs=20)
+>>> simulation
 <gopa: 2 rows of users, noise, mask_noise, error, predicted, curator, local, variance_ratio, epsilon, paper_epsilon>
->>> found.users
+>>> simulation.users
 array([100., 300.])
->>> (found.predicted / found.curator).round(2)  # a curator's error, without a curator
+>>> (simulation.predicted / simulation.curator).round(2)  # the error is that of a curator
 array([1., 1.])
->>> found["local"].round(2)
+>>> simulation["local"].round(2)
 array([0.42, 0.24])
 """
 
@@ -32,40 +33,49 @@ Progress = Callable[[float], None]
 
 
 class Simulation:
-    """What a simulation found: its columns are attributes, numbers as arrays and labels as lists; `str()` is the command's table."""
+    """The table of results of a simulation.
+
+    Its columns are attributes: numbers are arrays and labels are lists. `print` shows the table of
+    `sotto simulate`.
+    """
 
     def __init__(self, report: _sotto.SimulationReport):
         self._report = report
-        self._columns = {name: numpy.array(found) if found and isinstance(found[0], float) else found for name, found in report.columns.items()}
+        self._columns = {
+            name: numpy.array(column) if column and isinstance(column[0], float) else column for name, column in report.columns.items()
+        }
 
     @property
     def name(self) -> str:
-        """"gopa", "learning", "table connectivity", …"""
+        """The name of the simulation, such as "gopa", "learning" or "table connectivity"."""
         return self._report.simulation
 
     @property
     def settings(self) -> dict[str, float]:
+        """The numeric settings of the simulation, by name."""
         return self._report.settings
 
     @property
     def columns(self) -> dict[str, numpy.ndarray | list[str]]:
+        """The columns by name."""
         return dict(self._columns)
 
     @property
     def notes(self) -> list[tuple[str, str]]:
-        """What the numbers mean and against whom they hold: a word or two, and sentences."""
+        """The meaning of the numbers and the attacker they hold against, each as (heading, sentences)."""
         return self._report.notes
 
     @property
     def chart(self) -> Chart:
-        """What is drawn: `chart.svg()`, or `plot()` with matplotlib."""
+        """The chart of the results."""
         return self._report.chart
 
     def plot(self, ax=None):
-        """Draws it with matplotlib, on `ax` or a new figure; returns the axes."""
+        """Draws the chart with matplotlib, on `ax` or on a new figure, and returns the axes."""
         return self.chart.plot(ax)  # type: ignore[attr-defined]
 
     def svg(self) -> str:
+        """Returns the chart as SVG."""
         return self.chart.svg()
 
     def __getitem__(self, name: str) -> numpy.ndarray | list[str]:
@@ -75,21 +85,23 @@ class Simulation:
         columns = self.__dict__.get("_columns", {})
         if name in columns:
             return columns[name]
-        raise AttributeError(f"the simulation has no {name!r}: it has the columns {', '.join(columns)}")
+        raise AttributeError(f"the simulation has no attribute {name!r}: it has the columns {', '.join(columns)}")
 
     def __dir__(self):
         return [*super().__dir__(), *self._columns]
 
     def to_dict(self) -> dict:
-        """sotto.simulation/1."""
+        """Returns the results in the JSON format sotto.simulation/1."""
         return json.loads(self.text("json"))
 
     def to_pandas(self):
+        """Returns the results as a pandas DataFrame."""
         import pandas
 
         return pandas.DataFrame(self._columns)
 
     def text(self, format: str = "table") -> str:
+        """Returns the results as "table", "json" or "csv"."""
         return self._report.text(format)
 
     def __str__(self) -> str:
@@ -118,15 +130,21 @@ def averaging(
     runs: int = 100,
     progress: Progress | None = None,
 ) -> Simulation:
-    """The mean of values in [0, 1], one of each user: how far it is off, measured and predicted, beside a curator's and local DP's, and what it costs.
+    """Simulates the mean of values in [0, 1], one value from each user, and returns its error and its cost.
 
-    `model`: "central", "local", "shuffle", "gopa", "ring" or "walk"; a row for each number of users. The target is (epsilon, delta) for one user's value
-    replaced, epsilon 1 by default, or `sigma` is the noise for which one value costs the target (shuffle has none). `honest`, of gopa and walk: the share of
-    users who do not collude. `dropouts` and `degree`, of gopa: the share who vanish after masks were exchanged, and with how many others a user shares masks.
-    `rounds`, of ring and walk: how often each value is contributed. `progress(share)` is told how far it is.
+    The result has a row for each number in `users`. It compares the measured and the predicted error with the
+    errors of a trusted curator and of local DP.
+
+    `model` is "central", "local", "shuffle", "gopa", "ring" or "walk". The target is (epsilon, delta) for the
+    replacement of one user's value, with epsilon 1 by default; or `sigma` is the noise (not for shuffle).
+    `honest` is the share of users who do not collude (gopa and walk). `dropouts` is the share of users who leave
+    after the masks were exchanged, and `degree` the number of users with whom each user shares masks (gopa).
+    `rounds` is the number of contributions of each value (ring and walk). `runs` is the number of repetitions.
+    `progress(share)` is called as the work advances. Raises InvalidValue for an argument that the model does not
+    have.
     """
-    numbers = [] if users is None else [users] if isinstance(users, int) else [int(one) for one in users]
-    return Simulation(_sotto.simulate_averaging(model, numbers, honest, dropouts, degree, epsilon, delta, sigma, rounds, runs, progress))
+    counts = [] if users is None else [users] if isinstance(users, int) else [int(count) for count in users]
+    return Simulation(_sotto.simulate_averaging(model, counts, honest, dropouts, degree, epsilon, delta, sigma, rounds, runs, progress))
 
 
 @names_arguments
@@ -144,24 +162,30 @@ def learning(
     label: str = "median_house_value",
     progress: Progress | None = None,
 ) -> Simulation:
-    """Logistic regression by federated gradient descent: with a trusted curator, aggregated, with local DP, and on a token that walks.
+    """Simulates logistic regression by federated gradient descent, and returns the accuracy of each protocol.
 
-    (epsilon, delta) is for the whole training, one user's records replaced. In each of the rounds every user contributes, gradients clipped to `clip`; the best
-    of the steps is shown. `data`: a CSV file of public records, of which is learned whether `label` is above its mean; without it they are made up.
+    The protocols are a trusted curator, secure aggregation, local DP, and a token on a random walk.
+    (epsilon, delta) is the cost of the whole training for the replacement of one user's records. Every user
+    contributes in each of the `rounds`, with gradients clipped to the norm `clip`. The result shows the best of
+    the step sizes in `steps`. `data` is a CSV file of public records, and the classifier predicts whether
+    `label` is above its mean; without `data` the records are synthetic. `honest`, `runs` and `progress` are those
+    of `averaging`.
 
-    >>> found = learning(500, rounds=5, runs=1, steps=3)
-    >>> found.way
+    >>> simulation = learning(500, rounds=5, runs=1, steps=3)
+    >>> simulation.way
     ['no noise', 'central', 'aggregated', 'local', 'walk']
-    >>> bool(found.accuracy[0] > 0.8)
+    >>> bool(simulation.accuracy[0] > 0.8)
     True
     """
-    tried = [float(steps)] if isinstance(steps, (int, float)) else [float(step) for step in steps]
-    return Simulation(_sotto.simulate_learning(users, honest, rounds, epsilon, delta, clip, tried, runs, os.fspath(data), label, progress))
+    step_sizes = [float(steps)] if isinstance(steps, (int, float)) else [float(step) for step in steps]
+    return Simulation(_sotto.simulate_learning(users, honest, rounds, epsilon, delta, clip, step_sizes, runs, os.fspath(data), label, progress))
 
 
 @names_arguments
 def table(name: str, *, data: str | os.PathLike = "", label: str = "median_house_value", progress: Progress | None = None) -> Simulation:
-    """A table or figure of the papers on learning without a trusted curator, recomputed, beside what is exact; `tables()` has the names.
+    """Returns a recomputed table or figure of the literature on learning without a trusted curator, with exact values.
+
+    `tables()` returns the names. Raises InvalidValue for an unknown name.
 
     >>> print(table("network-gain").text("csv").splitlines()[0])
     users,contributions,noise,local,root
@@ -170,4 +194,5 @@ def table(name: str, *, data: str | os.PathLike = "", label: str = "median_house
 
 
 def tables() -> list[str]:
+    """Returns the names that `table` accepts."""
     return _sotto.simulation_tables()

@@ -15,17 +15,17 @@ from pathlib import Path
 FOLDER = Path(__file__).resolve().parents[3] / "examples/notebooks"
 
 
-def shown(value):
-    """The forms in which a notebook can show the value."""
+def display_data(value):
+    """Returns the forms in which a notebook can show the value, by MIME type."""
     forms = {"text/plain": repr(value)}
     for name, method in (("image/svg+xml", "_repr_svg_"), ("text/html", "_repr_html_")):
-        if (made := getattr(value, method, None)) is not None:
-            forms[name] = made()
+        if (render := getattr(value, method, None)) is not None:
+            forms[name] = render()
     return {name: text.splitlines(keepends=True) for name, text in forms.items()}
 
 
 def run_cell(source, names, number):
-    """Its outputs."""
+    """Runs a cell, and returns its outputs."""
     tree = ast.parse(source)
     last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) and not source.rstrip().endswith(";") else None
     printed = io.StringIO()
@@ -38,7 +38,7 @@ def run_cell(source, names, number):
     if printed.getvalue():
         outputs.append({"output_type": "stream", "name": "stdout", "text": printed.getvalue().splitlines(keepends=True)})
     if value is not None:
-        outputs.append({"output_type": "execute_result", "execution_count": number, "metadata": {}, "data": shown(value)})
+        outputs.append({"output_type": "execute_result", "execution_count": number, "metadata": {}, "data": display_data(value)})
     return outputs
 
 

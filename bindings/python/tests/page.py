@@ -11,7 +11,7 @@ BLOCK = re.compile(r"^```python( \w+)?\n(.*?)^```$", re.M | re.S)
 
 
 def blocks(page, kinds):
-    return "\n".join(found[2] for found in BLOCK.finditer(Path(page).read_text()) if (found[1] or "").strip() in kinds)
+    return "\n".join(block[2] for block in BLOCK.finditer(Path(page).read_text()) if (block[1] or "").strip() in kinds)
 
 
 def run(page, kinds):

@@ -196,9 +196,9 @@ def test_control_c_ends_long_work():
 
 
 def test_a_callback_is_told_and_may_end_it():
-    told = []
-    sotto.epsilon_over_steps("100 * gaussian(10)", 1e-5, 4, progress=lambda done, total: told.append((done, total)))
-    assert told[-1][0] == told[-1][1] == len(told)
+    calls = []
+    sotto.epsilon_over_steps("100 * gaussian(10)", 1e-5, 4, progress=lambda done, total: calls.append((done, total)))
+    assert calls[-1][0] == calls[-1][1] == len(calls)
 
     def stop(done, total):
         raise RuntimeError("enough")

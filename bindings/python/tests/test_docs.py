@@ -14,15 +14,15 @@ from conftest import _command
 
 @pytest.mark.parametrize("module", ["sotto", "sotto.accountant", "sotto.accounting", "sotto.federated", "sotto.ledger", "sotto.mechanisms", "sotto.simulate", "sotto._sotto"])
 def test_docstrings(module):
-    found = importlib.import_module(module)
+    target = importlib.import_module(module)
     if module == "sotto._sotto":  # an extension's docstrings, object by object
-        tests = [doctest.DocTestParser().get_doctest(o.__doc__, {}, n, None, 0) for n, o in vars(found).items() if isinstance(o, type) and o.__doc__]
+        tests = [doctest.DocTestParser().get_doctest(o.__doc__, {}, n, None, 0) for n, o in vars(target).items() if isinstance(o, type) and o.__doc__]
         runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
         for test in tests:
             runner.run(test)
         assert runner.failures == 0 and runner.tries > 0
         return
-    failed, tried = doctest.testmod(found, optionflags=doctest.ELLIPSIS)
+    failed, tried = doctest.testmod(target, optionflags=doctest.ELLIPSIS)
     assert failed == 0 and tried > 0
 
 

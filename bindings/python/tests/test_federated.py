@@ -33,12 +33,12 @@ class Round:
 
     def __init__(self, folder, **terms):
         self.folder = folder
-        self.started = []
-        self.made = {name: federated.enroll(name, folder) for name in (*NAMES, "relay")}
+        self.processes = []
+        self.files = {name: federated.enroll(name, folder) for name in (*NAMES, "relay")}
         terms = {"most": 1000, "epsilon": 1, "delta": 1e-6, "deadline": 20, "title": "influenza", **terms}
-        cards = [self.made[name].card for name in NAMES]
+        cards = [self.files[name].card for name in NAMES]
         make = federated.Session.of_mean if "bounds" in terms else federated.Session.of_sums
-        self.session = make(cards, self.made["relay"].card, f"127.0.0.1:{free_port()}", **terms)
+        self.session = make(cards, self.files["relay"].card, f"127.0.0.1:{free_port()}", **terms)
         self.session.save(folder / "session.json")
         size = self.session.sums[0]["size"]
         for name in NAMES:
@@ -46,34 +46,34 @@ class Round:
             (folder / f"{name}.txt").write_text(f"{VALUES[name]}\n" * size)
 
     def start(self, *words):
-        log = open(self.folder / f"{words[0]}-{len(self.started)}.err", "w")  # noqa: SIM115
+        log = open(self.folder / f"{words[0]}-{len(self.processes)}.err", "w")  # noqa: SIM115
         one = subprocess.Popen([PROGRAM, *map(str, words), "--format", "json"], cwd=self.folder, stdout=subprocess.PIPE, stderr=log, text=True)
-        self.started.append(one)
+        self.processes.append(one)
         return one
 
     def others(self, names=("north", "east")):
         for name in names:
-            federated.approve(self.session, self.made[name].key)
+            federated.approve(self.session, self.files[name].key)
             self.start("party", "session.json", "--key", f"{name}.member.key", "--values", f"{name}.txt", "--ledger", f"{name}.sotto")
 
     def begin(self):
         self.start("coordinator", "session.json", "--key", "relay.member.key")
         self.others()
-        federated.approve(self.session, self.made["south"].key)
+        federated.approve(self.session, self.files["south"].key)
 
     def ledger(self, name="south"):
         return Ledger(self.folder / f"{name}.sotto")
 
     def party(self, **options):
-        return federated.Party(self.session, self.made["south"].key, **{"patience": 60, **options})
+        return federated.Party(self.session, self.files["south"].key, **{"patience": 60, **options})
 
     def outputs(self):
-        outputs = [one.communicate(timeout=60)[0] for one in self.started]
-        assert [one.returncode for one in self.started] == [0] * len(self.started)
+        outputs = [one.communicate(timeout=60)[0] for one in self.processes]
+        assert [one.returncode for one in self.processes] == [0] * len(self.processes)
         return [json.loads(text) for text in outputs]
 
     def stop(self):
-        for one in self.started:
+        for one in self.processes:
             if one.poll() is None:
                 one.kill()
             one.communicate()
@@ -81,16 +81,16 @@ class Round:
 
 @pytest.fixture
 def rounds(tmp_path):
-    made = []
+    all_rounds = []
 
     def make(**terms):
-        folder = tmp_path / str(len(made))
+        folder = tmp_path / str(len(all_rounds))
         folder.mkdir()
-        made.append(Round(folder, **terms))
-        return made[-1]
+        all_rounds.append(Round(folder, **terms))
+        return all_rounds[-1]
 
     yield make
-    for one in made:
+    for one in all_rounds:
         one.stop()
 
 
@@ -98,15 +98,15 @@ def test_all_members_have_the_same_bits_and_each_pays_once(rounds):
     one = rounds()
     one.begin()
     party = one.party()
-    told = []
+    calls = []
     ledger = one.ledger()
     left = ledger.remaining
-    sums = party.sum(VALUES["south"], ledger, progress=lambda what, share: told.append((what, share)))
+    sums = party.sum(VALUES["south"], ledger, progress=lambda what, share: calls.append((what, share)))
     assert ledger.remaining < left  # the object that was passed knows of the charge
     assert [output for output in one.outputs() if output != sums.to_dict()] == []
     assert sums.sums[0].members == list(NAMES) and sums.sums[0].missing == []
     assert sums.values[0] == pytest.approx(sum(VALUES.values()), abs=60)  # 11 standard deviations
-    assert told[-1][1] == 1 and any("waiting" in what for what, _ in told)
+    assert calls[-1][1] == 1 and any("waiting" in what for what, _ in calls)
     (entry,) = one.ledger().entries
     assert entry.title == "influenza" and sotto.Plan(entry.plan) == one.session.plan and sums.cost().upper <= 1
     again = party.sum(VALUES["south"], one.folder / "south.sotto")
@@ -127,30 +127,30 @@ def test_a_mean_has_noise_for_what_one_unit_moves_on_the_count_as_on_the_sum(rou
     party = one.party()
     with pytest.raises(sotto.InvalidValue, match=r"mean\(values, ledger\)"):
         party.sum(1, one.ledger())
-    found = party.mean(AGES["south"], one.ledger())
+    result = party.mean(AGES["south"], one.ledger())
     outputs = one.outputs()
-    assert all(output == found.to_dict() for output in outputs)
+    assert all(output == result.to_dict() for output in outputs)
     every = numpy.clip(numpy.concatenate(list(AGES.values())), 0, 100)
-    noise = found.sums[0].noise
+    noise = result.sums[0].noise
     assert one.session.sums[0]["sensitivity"] == pytest.approx(2**0.5 if relation == "replace-one" else 1)
-    assert found.mean == pytest.approx(every.mean(), abs=6 * noise * 100 / len(every))  # where of_sums(size=2, sensitivity=100) was off by 40
-    assert found.count == pytest.approx(len(every), abs=6 * noise * 2**0.5)
-    low, high = found.interval
-    assert low < found.mean < high and high - low == pytest.approx(2 * 1.96 * noise * 100 / len(every), rel=0.5)
-    assert found.count_interval[0] < found.count < found.count_interval[1]
-    assert found.cost().upper <= 1 and sotto.Plan(one.ledger().entries[0].plan) == one.session.plan and len(one.ledger().entries) == 1
-    assert outputs[0]["sums"][0]["mean"]["value"] == found.mean and outputs[0]["sums"][0]["count"]["value"] == found.count
-    assert len(found.to_pandas()) == 1 and "mean " in repr(found) and "count" in str(found) and "north, east, south" in repr(found)
+    assert result.mean == pytest.approx(every.mean(), abs=6 * noise * 100 / len(every))  # where of_sums(size=2, sensitivity=100) was off by 40
+    assert result.count == pytest.approx(len(every), abs=6 * noise * 2**0.5)
+    low, high = result.interval
+    assert low < result.mean < high and high - low == pytest.approx(2 * 1.96 * noise * 100 / len(every), rel=0.5)
+    assert result.count_interval[0] < result.count < result.count_interval[1]
+    assert result.cost().upper <= 1 and sotto.Plan(one.ledger().entries[0].plan) == one.session.plan and len(one.ledger().entries) == 1
+    assert outputs[0]["sums"][0]["mean"]["value"] == result.mean and outputs[0]["sums"][0]["count"]["value"] == result.count
+    assert len(result.to_pandas()) == 1 and "mean " in repr(result) and "count" in str(result) and "north, east, south" in repr(result)
     again = party.mean(AGES["south"], one.folder / "south.sotto")
-    assert again.repeated and again.mean == found.mean and len(one.ledger().entries) == 1
+    assert again.repeated and again.mean == result.mean and len(one.ledger().entries) == 1
 
 
 def test_a_mean_is_refused_where_its_bounds_or_values_do_not_fit_before_anything_is_charged(rounds):
     one = rounds(bounds=(0, 100), most=3)
-    cards = [one.made[name].card for name in NAMES]
+    cards = [one.files[name].card for name in NAMES]
     for bounds in ((100, 0), (0, 0), (0, float("inf")), (float("nan"), 1), (-1e308, 1e308), 100, "ab", (1, 2, 3), None):
-        with pytest.raises(sotto.InvalidValue, match="bounds of a mean|bounds= is a pair"):
-            federated.Session.of_mean(cards, one.made["relay"].card, "127.0.0.1:1", bounds=bounds, most=10, epsilon=1, delta=1e-6)
+        with pytest.raises(sotto.InvalidValue, match="bounds of a mean|bounds= must be a pair"):
+            federated.Session.of_mean(cards, one.files["relay"].card, "127.0.0.1:1", bounds=bounds, most=10, epsilon=1, delta=1e-6)
     text = one.session.text()
     assert federated.Session.parse(text).bounds == (0, 100)
     for name, other in (("sensitivity", 0.5), ("bounds", [100, 0]), ("size", 3)):
@@ -158,7 +158,7 @@ def test_a_mean_is_refused_where_its_bounds_or_values_do_not_fit_before_anything
         assert changed != text
         with pytest.raises(sotto.ProtocolError, match="the session is invalid: "):
             federated.Session.parse(changed)
-    federated.approve(one.session, one.made["south"].key)
+    federated.approve(one.session, one.files["south"].key)
     party = one.party()
     with pytest.raises(sotto.InvalidValue, match="more values than 3"):
         party.mean([1, 2, 3, 4], one.ledger())
@@ -200,20 +200,20 @@ def wait_for(process, words):
 def test_a_party_that_is_stopped_goes_on_under_its_one_charge(rounds, how):
     one = rounds(rounds=12, size=1000, spare=4, epsilon=None, delta=None, sigma=200)
     one.begin()
-    one.started.append(south(one))
+    one.processes.append(south(one))
     for at in (1, 4, 8):
-        wait_for(one.started[-1], f"waiting for round {at}")
-        stopped = one.started.pop()
+        wait_for(one.processes[-1], f"waiting for round {at}")
+        stopped = one.processes.pop()
         stopped.send_signal(how)
         words = stopped.communicate(timeout=20)[1]
         assert stopped.returncode != 0 and (how == signal.SIGKILL or "KeyboardInterrupt" in words)
-        one.started.append(south(one))
-    last = one.started.pop()
+        one.processes.append(south(one))
+    last = one.processes.pop()
     words, errors = last.communicate(timeout=60)
     assert last.returncode == 0, errors
-    found = json.loads(words.splitlines()[-1])
-    assert all(output == found for output in one.outputs())
-    assert all(result["members"] == list(NAMES) for result in found["sums"])
+    document = json.loads(words.splitlines()[-1])
+    assert all(output == document for output in one.outputs())
+    assert all(result["members"] == list(NAMES) for result in document["sums"])
     assert len(one.ledger().entries) == 1
 
 
@@ -227,11 +227,11 @@ def test_what_progress_raises_ends_the_party_and_nothing_is_lost(rounds):
     party = one.party()
     with pytest.raises(LookupError, match="enough"):
         party.sum(VALUES["south"], one.ledger(), progress=progress)
-    found = []
-    elsewhere = threading.Thread(target=lambda: found.append(party.sum(VALUES["south"], one.ledger())))  # not only in the main thread
+    results = []
+    elsewhere = threading.Thread(target=lambda: results.append(party.sum(VALUES["south"], one.ledger())))  # not only in the main thread
     elsewhere.start()
     elsewhere.join(60)
-    assert all(output == found[0].to_dict() for output in one.outputs()) and len(one.ledger().entries) == 1
+    assert all(output == results[0].to_dict() for output in one.outputs()) and len(one.ledger().entries) == 1
 
 
 def test_who_has_not_agreed_takes_no_part_and_pays_nothing(rounds):
@@ -240,18 +240,18 @@ def test_who_has_not_agreed_takes_no_part_and_pays_nothing(rounds):
         one.party()
     assert one.ledger().entries == []
     with pytest.raises(sotto.ProtocolError, match="no member of the session has this key"):
-        federated.approve(one.session, one.made["relay"].key)
+        federated.approve(one.session, one.files["relay"].key)
     text = one.session.text().replace('"deadline": 20', '"deadline": 21').replace('"deadline":20', '"deadline":21')
     changed = federated.Session.parse(text)
-    federated.approve(one.session, one.made["south"].key)
+    federated.approve(one.session, one.files["south"].key)
     with pytest.raises(sotto.NotApproved):  # another session, by one digit
-        federated.Party(changed, one.made["south"].key)
+        federated.Party(changed, one.files["south"].key)
 
 
 def test_another_certificate_is_refused(rounds, tmp_path):
     one, other = rounds(), rounds()
     other.start("coordinator", "session.json", "--key", "relay.member.key")
-    federated.approve(one.session, one.made["south"].key)
+    federated.approve(one.session, one.files["south"].key)
     with pytest.raises(sotto.RequestFailed, match="is not the coordinator of this session: its certificate is not the one in the session") as caught:
         one.party(address=other.session.coordinator).sum(VALUES["south"], one.ledger())
     assert isinstance(caught.value.__cause__, sotto.ProtocolError)
@@ -260,7 +260,7 @@ def test_another_certificate_is_refused(rounds, tmp_path):
     stranger = json.loads(federated.enroll("south", tmp_path).key.read_text())
     key["tls_key"], key["certificate"] = stranger["tls_key"], stranger["certificate"]
     (other.folder / "south.member.key").write_text(json.dumps(key))
-    federated.approve(other.session, other.made["south"].key)
+    federated.approve(other.session, other.files["south"].key)
     with pytest.raises(sotto.RequestFailed, match="the connection to .* broke|does not answer") as caught:
         other.party(patience=1).sum(VALUES["south"], other.ledger())
     assert isinstance(caught.value.__cause__, sotto.LinkLost)
@@ -271,15 +271,15 @@ def test_the_coordinator_of_another_session_refuses(rounds):
     one = rounds()
     other = federated.Session.parse(one.session.text().replace("influenza", "measles"))
     one.start("coordinator", "session.json", "--key", "relay.member.key")
-    federated.approve(other, one.made["south"].key)
+    federated.approve(other, one.files["south"].key)
     with pytest.raises(sotto.RequestFailed) as caught:
-        federated.Party(other, one.made["south"].key, patience=5).sum(VALUES["south"], one.ledger())
+        federated.Party(other, one.files["south"].key, patience=5).sum(VALUES["south"], one.ledger())
     assert isinstance(caught.value.__cause__, sotto.ProtocolError)
 
 
 def test_what_is_wrong_costs_nothing(rounds):
     one = rounds()
-    federated.approve(one.session, one.made["south"].key)
+    federated.approve(one.session, one.files["south"].key)
     for values, words in (([1, 2], "more numbers than the session sums"), (5000, "is not between -1000 and 1000"), ([], "a number is missing"), (numpy.nan, "is not between")):
         with pytest.raises(sotto.InvalidValue, match=words):
             one.party().sum(values, one.ledger())
@@ -291,22 +291,22 @@ def test_what_is_wrong_costs_nothing(rounds):
     with pytest.raises(sotto.ProtocolError, match="other users may read the key"):
         one.party()
     assert one.ledger().entries == []
-    dear = rounds(epsilon=3)
-    federated.approve(dear.session, dear.made["south"].key)
+    costly = rounds(epsilon=3)
+    federated.approve(costly.session, costly.files["south"].key)
     with pytest.raises(sotto.BudgetRefused, match="does not cover"):
-        dear.party().sum(VALUES["south"], dear.ledger())
-    assert dear.ledger().entries == []
-    rich = Ledger.create(dear.folder / "rich.sotto", unit="patient", epsilon=4, delta=1e-5)
+        costly.party().sum(VALUES["south"], costly.ledger())
+    assert costly.ledger().entries == []
+    rich = Ledger.create(costly.folder / "rich.sotto", unit="patient", epsilon=4, delta=1e-5)
     with pytest.raises(sotto.RequestFailed, match="the connection to"):  # nobody is there: it is charged, and pays from now on
-        dear.party(patience=0).sum(VALUES["south"], rich)
+        costly.party(patience=0).sum(VALUES["south"], rich)
     with pytest.raises(RuntimeError, match="another ledger, .* pays for this session"):
-        dear.party(patience=0).sum(VALUES["south"], dear.ledger())
-    assert dear.ledger().entries == [] and len(rich.entries) == 1
+        costly.party(patience=0).sum(VALUES["south"], costly.ledger())
+    assert costly.ledger().entries == [] and len(rich.entries) == 1
 
 
 def test_two_processes_cannot_be_one_member(rounds):
     one = rounds()
-    federated.approve(one.session, one.made["south"].key)
+    federated.approve(one.session, one.files["south"].key)
     first = one.start("party", "session.json", "--key", "south.member.key", "--values", "south.txt", "--ledger", "south.sotto")
     while not list(one.folder.glob("south.member.sessions/*/ledger")):
         assert first.poll() is None
@@ -314,7 +314,7 @@ def test_two_processes_cannot_be_one_member(rounds):
         one.party().sum(VALUES["south"], one.ledger())
     first.kill()
     first.communicate()
-    one.started.remove(first)
+    one.processes.remove(first)
     Ledger.create(one.folder / "second.sotto", unit="patient", epsilon=2, delta=1e-5)
     with pytest.raises(RuntimeError, match="another ledger, .* pays for this session"):
         one.party().sum(VALUES["south"], Ledger(one.folder / "second.sotto"))
@@ -323,7 +323,7 @@ def test_two_processes_cannot_be_one_member(rounds):
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="there is no openssl command")
 def test_certificates_of_an_authority(rounds):
     one = rounds(by_authority=True)
-    federated.approve(one.session, one.made["south"].key)
+    federated.approve(one.session, one.files["south"].key)
     with pytest.raises(sotto.InvalidValue, match="with authority=, certificate= and private_key="):
         one.party()
 
@@ -345,7 +345,7 @@ def test_certificates_of_an_authority(rounds):
     with pytest.raises(sotto.RequestFailed, match="is not the coordinator of this session"):
         party("hostile").sum(VALUES["south"], one.ledger())
     for name in ("north", "east"):
-        federated.approve(one.session, one.made[name].key)
+        federated.approve(one.session, one.files[name].key)
         one.start("party", "session.json", "--key", f"{name}.member.key", "--values", f"{name}.txt", "--ledger", f"{name}.sotto", *files)
     sums = party("good").sum(VALUES["south"], one.ledger())
     assert all(output == sums.to_dict() for output in one.outputs())
@@ -400,10 +400,10 @@ share = 0.6
 def test_a_study_has_the_same_answers_everywhere(tmp_path, duckdb_library, rows_in):
     if rows_in == "memory":
         pytest.importorskip("pyarrow", reason="pyarrow is not installed: ./dev python slow")
-    made = {}
+    files = {}
     for name in (*NAMES, "relay"):
         (tmp_path / name / "catalogue").mkdir(parents=True)
-        made[name] = federated.enroll(name, tmp_path / name)
+        files[name] = federated.enroll(name, tmp_path / name)
     frames = {}
     for i, name in enumerate(NAMES):
         rows = pandas.DataFrame({"age": [20 + (i + 7 * j) % 60 for j in range(300)], "ward": ["heart" if j % 3 else "lung" for j in range(300)]})
@@ -413,25 +413,25 @@ def test_a_study_has_the_same_answers_everywhere(tmp_path, duckdb_library, rows_
             rows.to_csv(tmp_path / name / "patients.csv", index=False)
         (tmp_path / name / "catalogue/patients.data.toml").write_text(DATA)
         sotto.Session(tmp_path / name / "catalogue").create_ledger(epsilon=3, delta=1e-6)
-    cards = [made[name].card for name in NAMES]
-    session = federated.Session.of_study(cards, made["relay"].card, f"127.0.0.1:{free_port()}", STUDY, tmp_path / "north/catalogue", deadline=20)
+    cards = [files[name].card for name in NAMES]
+    session = federated.Session.of_study(cards, files["relay"].card, f"127.0.0.1:{free_port()}", STUDY, tmp_path / "north/catalogue", deadline=20)
     session.save(tmp_path / "session.json")
-    started = [[PROGRAM, "coordinator", "session.json", "--key", made["relay"].key]]
+    commands = [[PROGRAM, "coordinator", "session.json", "--key", files["relay"].key]]
     for name in NAMES:
-        assert "Three hospitals" in federated.approve(session, made[name].key, delta=1e-7)
+        assert "Three hospitals" in federated.approve(session, files[name].key, delta=1e-7)
     for name in ("north", "east"):
-        started.append([PROGRAM, "party", "session.json", "--key", made[name].key, "--catalogue", tmp_path / name / "catalogue", "--duckdb", duckdb_library, "--format", "json"])
-    started = [subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) for words in started]
+        commands.append([PROGRAM, "party", "session.json", "--key", files[name].key, "--catalogue", tmp_path / name / "catalogue", "--duckdb", duckdb_library, "--format", "json"])
+    processes = [subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) for words in commands]
     try:
         here = sotto.Session(tmp_path / "south/catalogue", duckdb=duckdb_library)
-        party = federated.Party(session, made["south"].key, patience=60)
+        party = federated.Party(session, files["south"].key, patience=60)
         assert "by ward" in party.cost(here) and "left" in party.cost(here)
         assert here.ledger().entries == []
         table = frames["south"] if rows_in == "memory" else None
         answers = party.run(here, table=table)
-        outputs = [one.communicate(timeout=60)[0] for one in started]
+        outputs = [one.communicate(timeout=60)[0] for one in processes]
     finally:
-        for one in started:
+        for one in processes:
             if one.poll() is None:
                 one.kill()
     for output in outputs[1:]:

@@ -121,10 +121,10 @@ def test_a_search_with_a_ledger_is_charged_for_each_fit(rows, tmp_path):
 
 def test_control_c_and_progress_reach_a_training(rows):
     X, score = rows
-    told = []
+    calls = []
     model = LogisticRegression(classes=[0, 1], n_steps=5, repeated_fits="allow", **PUBLIC)
-    model.fit(X, (score > 0).astype(int), progress=lambda done, steps: told.append((done, steps)))
-    assert told == [(i, 5) for i in range(1, 6)]
+    model.fit(X, (score > 0).astype(int), progress=lambda done, steps: calls.append((done, steps)))
+    assert calls == [(i, 5) for i in range(1, 6)]
 
     def stop(done, steps):
         raise KeyboardInterrupt
@@ -244,10 +244,10 @@ def test_what_is_guaranteed_names_owners_where_there_are_some(rows):
 def test_a_fit_that_was_stopped_goes_on_under_its_charge(rows, tmp_path):
     X, y = labelled(rows)
     ledger = Ledger.create(tmp_path / "l.sotto", rho=1)
-    told = []
+    calls = []
 
     def stop(done, steps):
-        told.append(done)
+        calls.append(done)
         if done == 7:
             raise KeyboardInterrupt
 
@@ -255,8 +255,8 @@ def test_a_fit_that_was_stopped_goes_on_under_its_charge(rows, tmp_path):
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, y, checkpoint=tmp_path / "ill", progress=stop)
     again = LogisticRegression(classes=[0, 1], n_steps=20, ledger=Ledger(tmp_path / "l.sotto"), **PUBLIC)  # as another process would
-    again.fit(X, y, checkpoint=tmp_path / "ill", progress=lambda done, steps: told.append(done))
-    assert told == list(range(1, 21)) and not again.repeated_ and len(ledger.entries) == 1
+    again.fit(X, y, checkpoint=tmp_path / "ill", progress=lambda done, steps: calls.append(done))
+    assert calls == list(range(1, 21)) and not again.repeated_ and len(ledger.entries) == 1
     model.fit(X, y, checkpoint=tmp_path / "ill", progress=stop)
     assert model.repeated_ and (model.parameters_ == again.parameters_).all() and len(ledger.entries) == 1
     assert model.plan_ == again.plan_ == sotto.Plan(ledger.entries[0].plan)
@@ -272,7 +272,7 @@ import numpy, sotto
 X = numpy.random.default_rng(1).uniform(-1, 1, (2000, 3))
 y = (X @ [1, 2, -1] > 0).astype(int)
 folder, slowly = sys.argv[1], sys.argv[2] == "slowly"
-def told(step, steps):
+def record(step, steps):
     with open(folder + "/steps", "a") as file:
         file.write(f"{step}\\n")
     if step == 3 and not slowly:
@@ -280,7 +280,7 @@ def told(step, steps):
     time.sleep(0.1 if slowly else 0)
 sotto.LogisticRegression(
     epsilon=1, delta=1e-5, bounds=(-1, 1), classes=[0, 1], n_units=2000, n_steps=300, ledger=sotto.Ledger(folder + "/l.sotto")
-).fit(X, y, checkpoint=folder + "/fit", progress=told)
+).fit(X, y, checkpoint=folder + "/fit", progress=record)
 """
 
 
@@ -298,28 +298,28 @@ def killed_and_resumed(folder, slowly):
         time.sleep(0.5)
         child.kill()
     assert child.wait() == -9
-    taken = [int(line) for line in (folder / "steps").read_text().split()]
+    steps_before = [int(line) for line in (folder / "steps").read_text().split()]
     X = numpy.random.default_rng(1).uniform(-1, 1, (2000, 3))
     y = (X @ [1, 2, -1] > 0).astype(int)
     model = LogisticRegression(classes=[0, 1], n_steps=300, ledger=ledger, **{**PUBLIC, "n_units": 2000})
-    told = []
-    model.fit(X, y, checkpoint=folder / "fit", progress=lambda step, steps: told.append(step))
+    steps_after = []
+    model.fit(X, y, checkpoint=folder / "fit", progress=lambda step, steps: steps_after.append(step))
     first = model.parameters_.copy()
     model.fit(X, y, checkpoint=folder / "fit")
     assert model.repeated_ and (model.parameters_ == first).all() and len(ledger.entries) == 1
     assert not list(pathlib.Path(folder / "fit").glob("*.checkpoint"))
-    return taken, told
+    return steps_before, steps_after
 
 
 def test_a_fit_that_was_killed_goes_on_under_its_charge(tmp_path):
-    taken, told = killed_and_resumed(tmp_path, slowly=False)
-    assert taken == [1, 2, 3] and told == list(range(1, 301))  # from the checkpoint before the first step: what came after it was in memory alone
+    steps_before, steps_after = killed_and_resumed(tmp_path, slowly=False)
+    assert steps_before == [1, 2, 3] and steps_after == list(range(1, 301))  # from the checkpoint before the first step: what came after it was in memory alone
 
 
 @pytest.mark.slow
 def test_a_fit_that_was_killed_in_the_middle_goes_on_from_its_last_mark(tmp_path):
-    taken, told = killed_and_resumed(tmp_path, slowly=True)
-    assert 1 < told[0] <= taken[-1] + 1 and told == list(range(told[0], 301))
+    steps_before, steps_after = killed_and_resumed(tmp_path, slowly=True)
+    assert 1 < steps_after[0] <= steps_before[-1] + 1 and steps_after == list(range(steps_after[0], 301))
 
 
 def test_what_a_checkpoint_needs_is_said(rows, tmp_path):
@@ -395,8 +395,8 @@ def test_a_search_in_several_processes_is_charged_or_refused(rows, tmp_path):
     with pytest.raises(sotto.BudgetRefused, match="in a process of its own"):
         cross_validate(model, X, y, cv=2, n_jobs=2, error_score="raise")
     ledger = Ledger.create(tmp_path / "l.sotto", rho=1)
-    found = cross_validate(model.set_params(ledger=ledger), X, y, cv=2, n_jobs=2, error_score="raise")
-    assert len(found["test_score"]) == len(ledger.entries) == 2
+    scores = cross_validate(model.set_params(ledger=ledger), X, y, cv=2, n_jobs=2, error_score="raise")
+    assert len(scores["test_score"]) == len(ledger.entries) == 2
 
 
 def test_what_a_search_costs_is_asked_in_its_own_words(tmp_path):
@@ -459,7 +459,7 @@ CHECKED = {"epsilon": 50, "delta": 1e-3, "bounds": (-10, 10), "n_units": 100, "r
 def test_scikit_learns_checks_fail_only_for_reasons_that_are_listed(estimator):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = check_estimator(estimator, on_fail=None, on_skip=None)
-    failed = {one["check_name"]: one["exception"] for one in found if one["status"] == "failed"}
+        results = check_estimator(estimator, on_fail=None, on_skip=None)
+    failed = {one["check_name"]: one["exception"] for one in results if one["status"] == "failed"}
     assert {name: error for name, error in failed.items() if name not in EXPECTED} == {}
-    assert sum(one["status"] == "passed" for one in found) >= 40
+    assert sum(one["status"] == "passed" for one in results) >= 40

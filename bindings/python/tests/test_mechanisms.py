@@ -15,10 +15,10 @@ def test_noise_in_place_moves_no_memory():
 
 def test_a_release_is_new_unless_it_is_asked_for_in_place():
     values = numpy.arange(6.0).reshape(2, 3)
-    kept = values.copy()
+    original = values.copy()
     noisy = Laplace(5).release(values)
     assert noisy.shape == (2, 3) and not numpy.shares_memory(noisy, values)
-    assert (values == kept).all()
+    assert (values == original).all()
     assert isinstance(Gaussian(1).release(7), float)
     assert Gaussian(1).release([1, 2, 3]).shape == (3,)
     transposed = Gaussian(1e-3).release(values.T)

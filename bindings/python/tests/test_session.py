@@ -95,8 +95,8 @@ def test_limits_on_what_a_unit_contributes_are_chosen(session):
     assert not session.ledger().entries
     answers = query.limit(rows=1, groups=1).count().run(epsilon=0.1)
     assert answers.to_pandas()["limit"].tolist() == ["at most 1 per person, in 1 group"] * 2
-    for shown in (repr(answers), str(answers), answers._repr_html_(), answers.report, answers.text("csv"), str(answers.to_dict())):
-        assert "at most 1 per person, in 1 group" in shown
+    for text in (repr(answers), str(answers), answers._repr_html_(), answers.report, answers.text("csv"), str(answers.to_dict())):
+        assert "at most 1 per person, in 1 group" in text
     assert "at most 1 per person, in 1 group" in query.limit(rows=1, groups=1).count().cost(epsilon=0.1)
     limited = session.limit(rows=2, groups=2)
     both = limited.run(limited.query().group_by("region").count(), limited.query().limit(rows=1).mean("spent"), limited.query().distinct(), epsilon=0.2)
@@ -158,9 +158,9 @@ def test_a_delta_that_is_too_large_is_warned_of(catalogue, duckdb_library, tmp_p
     with pytest.warns(sotto.PrivacyWarning, match="delta = 0.01 is large"):
         session.query("shop").distinct().study(epsilon=0.1, delta=0.01)
     for call in (sotto.epsilon, sotto.compare, sotto.explain, sotto.epsilon_over_steps):
-        with pytest.warns(sotto.PrivacyWarning, match="delta = 0.1 is large") as told:
+        with pytest.warns(sotto.PrivacyWarning, match="delta = 0.1 is large") as record:
             call("2 * gaussian(1)", 0.1)
-        assert told[0].filename == __file__
+        assert record[0].filename == __file__
     with pytest.warns(sotto.PrivacyWarning, match="delta = 0.1 is large"):
         sotto.Gaussian.calibrated(epsilon=1, delta=0.1)
     with pytest.warns(sotto.PrivacyWarning, match="not below 1/n for n = 100"):

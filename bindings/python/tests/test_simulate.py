@@ -24,26 +24,26 @@ MEASURED = {"error", "variance_ratio"}
     ],
 )
 def test_what_is_predicted_is_the_commands(command, model, options, words):
-    found = simulate.averaging(model, runs=5, **options).to_dict()
+    simulation = simulate.averaging(model, runs=5, **options).to_dict()
     expected = command("simulate", model, "--runs", 5, *words)
-    assert {**found, "rows": None} == {**expected, "rows": None}
+    assert {**simulation, "rows": None} == {**expected, "rows": None}
     drawn = MEASURED | ({"predicted"} if model == "shuffle" else set())  # shuffled bits: for the values that were drawn
-    for row, other in zip(found["rows"], expected["rows"], strict=True):
+    for row, other in zip(simulation["rows"], expected["rows"], strict=True):
         assert {k: v for k, v in row.items() if k not in drawn} == {k: v for k, v in other.items() if k not in drawn}
         assert 0 < row["error"] < 4 * row["predicted"]
 
 
 def test_a_walk_measures_what_it_predicts():
-    found = simulate.averaging("walk", 50, rounds=5, honest=0.9, runs=30)
-    assert found.error[0] == pytest.approx(found.predicted[0], rel=0.6)  # 30 runs: 13 % of standard deviation
-    assert "a coalition of 5 users" in str(found)
+    simulation = simulate.averaging("walk", 50, rounds=5, honest=0.9, runs=30)
+    assert simulation.error[0] == pytest.approx(simulation.predicted[0], rel=0.6)  # 30 runs: 13 % of standard deviation
+    assert "a coalition of 5 users" in str(simulation)
 
 
 @pytest.mark.parametrize("name", ["connectivity", "network-gain"])
 def test_a_papers_table_is_the_commands(command, name):
-    found = simulate.table(name)
-    assert found.to_dict() == command("simulate", "table", name)
-    assert name in simulate.tables() and found.name == f"table {name}"
+    simulation = simulate.table(name)
+    assert simulation.to_dict() == command("simulate", "table", name)
+    assert name in simulate.tables() and simulation.name == f"table {name}"
 
 
 def test_the_text_is_the_commands():
@@ -53,16 +53,16 @@ def test_the_text_is_the_commands():
 
     if not _command().exists():
         pytest.skip(f"there is no {_command()}: ./dev build")
-    said = subprocess.run([_command(), "simulate", "table", "connectivity"], capture_output=True, text=True, check=True).stdout
-    assert simulate.table("connectivity").text() == said
+    output = subprocess.run([_command(), "simulate", "table", "connectivity"], capture_output=True, text=True, check=True).stdout
+    assert simulate.table("connectivity").text() == output
 
 
 def test_learning_is_the_commands(command, tmp_path):
     shares = []
-    found = simulate.learning(200, rounds=3, runs=1, steps=[1, 3], progress=shares.append)
+    simulation = simulate.learning(200, rounds=3, runs=1, steps=[1, 3], progress=shares.append)
     expected = command("simulate", "learning", "--users", 200, "--rounds", 3, "--runs", 1, "--step", 1, "--step", 3)
     fixed = [{k: row[k] for k in ("way", "noise", "epsilon")} for row in expected["rows"]]
-    assert [{k: row[k] for k in ("way", "noise", "epsilon")} for row in found.to_dict()["rows"]] == fixed
+    assert [{k: row[k] for k in ("way", "noise", "epsilon")} for row in simulation.to_dict()["rows"]] == fixed
     assert shares == sorted(shares) and shares[-1] == pytest.approx(1)
     random = numpy.random.default_rng(3)
     x = random.normal(size=(400, 2))
@@ -75,15 +75,15 @@ def test_learning_is_the_commands(command, tmp_path):
 
 
 def test_the_result_has_columns_texts_and_a_picture():
-    found = simulate.averaging("local", [10, 20], runs=2)
-    assert found.users.tolist() == [10, 20] and found["users"] is found.users and list(found.to_pandas()["users"]) == [10, 20]
-    assert found.settings["runs"] == 2 and found.notes[0][0] == "error" and "error" in dir(found)
-    assert found.svg().startswith("<svg") and "<svg" in found._repr_html_() and found.text("csv").startswith("users,")
+    simulation = simulate.averaging("local", [10, 20], runs=2)
+    assert simulation.users.tolist() == [10, 20] and simulation["users"] is simulation.users and list(simulation.to_pandas()["users"]) == [10, 20]
+    assert simulation.settings["runs"] == 2 and simulation.notes[0][0] == "error" and "error" in dir(simulation)
+    assert simulation.svg().startswith("<svg") and "<svg" in simulation._repr_html_() and simulation.text("csv").startswith("users,")
     with pytest.raises(AttributeError, match="it has the columns users, noise"):
-        found.mistake  # noqa: B018
+        simulation.mistake  # noqa: B018
     import copy
 
-    assert copy.copy(found).name == "local"
+    assert copy.copy(simulation).name == "local"
 
 
 def test_the_picture_is_drawn():

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""Members and a coordinator as real processes on this machine: run.py BUILD three|mean|authority|restart|frozen|crowd|many [SEED].
+"""Tests federated sessions between processes: run.py BUILD three|mean|authority|restart|frozen|crowd|many [SEED].
 
-three    three members average
-mean     three members have the mean of their values
-authority  certificates of an authority; one of another authority does not reach the coordinator
-restart  members and the coordinator are killed (SIGKILL) at random moments and started again: all see the same sums
-frozen   a member whose process stands still holds its connection: it is noticed long before the deadline
-crowd    strangers hold 5,000 connections in one of several ways, and the members still get in
-many     100 members, 30 of them killed at random moments in each phase of a round: the sum of the survivors, or a clean end
+three      Three members sum a value each.
+mean       Three members compute the mean of their values.
+authority  Certificates of an authority; a member with a certificate of another authority cannot connect.
+restart    Members and the coordinator are killed (SIGKILL) at random times and restarted; all print equal sums.
+frozen     A stopped process keeps its connection open; the coordinator detects it long before the deadline.
+crowd      A client without a certificate holds up to 5,000 connections in several ways; the members can connect.
+many       30 of 100 members are killed at random times in each phase of a round; the survivors get a sum, or an error.
 
-Each member's value is a multiple of 1000, and the noise has a standard deviation of a few units: the sum, rounded to 1000, says exactly whose values are
-in it. Every process must print the same bits.
+The value of each member is a different multiple of 1000, and the noise has a standard deviation of a few units. A sum
+rounded to 1000 therefore shows which values are in it. Every process must print identical sums.
 """
 import json
 import os
@@ -39,14 +39,15 @@ def fail(words):
 
 
 def call(*words, cwd):
-    done = subprocess.run([PROGRAM, *words], cwd=cwd, capture_output=True, text=True, timeout=60, check=False)
-    if done.returncode != 0:
-        fail(f"{words}: {done.stderr}")
-    return done.stdout
+    """Runs sotto-federate, and returns its output. The test fails if it does."""
+    process = subprocess.run([PROGRAM, *words], cwd=cwd, capture_output=True, text=True, timeout=60, check=False)
+    if process.returncode != 0:
+        fail(f"{words}: {process.stderr}")
+    return process.stdout
 
 
 class Process:
-    """A member or the coordinator, which can be killed and started again."""
+    """A member or the coordinator, which can be killed and restarted. `started` has all that main must end."""
 
     started = []
 
@@ -55,7 +56,7 @@ class Process:
         self.process = None
 
     def start(self, files=None):
-        """`files`: how many it may have open."""
+        """Starts the process. `files` limits the number of its open files."""
         if self not in Process.started:
             Process.started.append(self)
         self.out = open(self.folder / f"{self.name}.out", "w+")  # noqa: SIM115
@@ -70,14 +71,18 @@ class Process:
     def running(self):
         return self.process.poll() is None
 
-    def said(self):
+    def errors(self):
+        """Returns what the process wrote to stderr, in all of its runs."""
         return (self.folder / f"{self.name}.err").read_text()
 
     def sums(self):
+        """Returns the sums that the process printed."""
         return json.loads((self.folder / f"{self.name}.out").read_text())["sums"]
 
 
 class Session:
+    """The members, their values and ledgers, and the coordinator of a session in a folder."""
+
     def __init__(self, folder, members, **options):
         self.folder = Path(folder)
         self.names = [f"m{i + 1}" for i in range(members)]
@@ -93,17 +98,17 @@ class Session:
         self.values = {name: SPACING * (i + 1) for i, name in enumerate(self.names)}
         for name, value in self.values.items():
             (self.folder / f"{name}.txt").write_text(f"{value}\n" * size)
-            made = subprocess.run([str(BUILD / "bin/sotto"), "ledger", "create", f"{name}.sotto", "--name", name, "--unit", "patient", "--relation",
+            creation = subprocess.run([str(BUILD / "bin/sotto"), "ledger", "create", f"{name}.sotto", "--name", name, "--unit", "patient", "--relation",
                                    "add-remove", "--epsilon", "1000", "--delta", "1e-5"], cwd=folder, capture_output=True, text=True, check=False)
-            if made.returncode != 0:
-                fail(made.stderr)
+            if creation.returncode != 0:
+                fail(creation.stderr)
         self.renew()
         self.relay = Process(self.folder, "relay", ["coordinator", "session.json", "--key", "relay.member.key", "--format", "json"])
         self.members = {name: Process(self.folder, name, ["party", "session.json", "--key", f"{name}.member.key", "--values", f"{name}.txt", "--ledger", f"{name}.sotto", "--format", "json",
                                                           "--patience", "60"]) for name in self.names}
 
     def renew(self):
-        """A session of its own: each member's ledger answers an old one by itself."""
+        """Replaces the session by a new one. A repeated session would be answered from the ledgers."""
         (self.folder / "session.json").write_text(call(*self.init, cwd=self.folder))
         for name in self.names:
             call("approve", "session.json", "--key", f"{name}.member.key", cwd=self.folder)
@@ -118,40 +123,41 @@ class Session:
 
     def wait(self, processes, seconds):
         until = time.monotonic() + seconds
-        for one in processes:
+        """Waits until the processes end. The test fails after this number of seconds."""
+        for party in processes:
             try:
-                one.process.wait(max(0.1, until - time.monotonic()))
+                party.process.wait(max(0.1, until - time.monotonic()))
             except subprocess.TimeoutExpired:
-                fail(f"{one.name} does not end; it said: {one.said()[-2000:]}\nthe coordinator: {self.relay.said()[-2000:]}")
+                fail(f"{party.name} does not end; its errors: {party.errors()[-2000:]}\nthe coordinator: {self.relay.errors()[-2000:]}")
 
     def check(self, processes):
-        """Every one of them has the same sums, of the values of those who are named."""
+        """Checks that all processes have equal sums, each of the values of its members, and returns the sums."""
         first = None
-        for one in processes:
-            if one.process.returncode != 0:
-                fail(f"{one.name} ended with {one.process.returncode}: {one.said()[-2000:]}\nthe coordinator: {self.relay.said()[-2000:]}")
-            sums = one.sums()
+        for party in processes:
+            if party.process.returncode != 0:
+                fail(f"{party.name} ended with {party.process.returncode}: {party.errors()[-2000:]}\nthe coordinator: {self.relay.errors()[-2000:]}")
+            sums = party.sums()
             first = first or sums
             if sums != first:
-                fail(f"{one.name} has other sums than {processes[0].name}")
+                fail(f"{party.name} has other sums than {processes[0].name}")
         for result in first:
             expected = sum(self.values[name] for name in result["members"])
             for number in result["numbers"]:
                 if SPACING * round(number / SPACING) != expected:
-                    fail(f"the sum {number} is not the one of {result['members']}")
+                    fail(f"the sum {number} is not that of {result['members']}")
         return first
 
 
 def three(folder):
     session = Session(folder, 3, deadline=20)
-    # whoever has not agreed takes no part
+    # a member that has not agreed cannot take part
     (path,) = session.folder.glob("m1.member.sessions/*/approved")
     path.unlink()
     refused = subprocess.run([PROGRAM, *session.members["m1"].words], cwd=folder, capture_output=True, text=True, timeout=60, check=False)
     if refused.returncode == 0 or "has not agreed" not in refused.stderr:
         fail(f"a member that has not agreed takes part: {refused.stderr}")
     call("approve", "session.json", "--key", "m1.member.key", cwd=folder)
-    # a member that gives up leaves no lock behind
+    # a member that stops waiting for the coordinator leaves no lock file
     alone = subprocess.run([PROGRAM, *session.members["m1"].words[:-1], "1"], cwd=folder, capture_output=True, text=True, timeout=60, check=False)
     if alone.returncode == 0 or "no noise was drawn" not in alone.stderr:
         fail(f"a member without a coordinator: {alone.stderr}")
@@ -159,13 +165,13 @@ def three(folder):
     session.wait(session.all(), 60)
     sums = session.check(session.all())
     if locks := [str(one) for one in session.folder.rglob("*") if "lock" in one.name]:
-        fail(f"files are left: {locks}")
-    # the next session in this folder finds the journal of this one
+        fail(f"lock files remain: {locks}")
+    # the coordinator refuses the journal of an earlier session
     session.renew()
     refused = subprocess.run([PROGRAM, *session.relay.words], cwd=folder, capture_output=True, text=True, timeout=60, check=False)
     words = ("session.journal has the journal of another session: \"a sum\" of m1, m2, m3, with 1 of its 1 sum", "--journal FOLDER", "rm -r session.journal")
     if refused.returncode == 0 or not all(one in refused.stderr for one in words):
-        fail(f"the coordinator finds another session's journal and says {refused.stderr}")
+        fail(f"the coordinator has the journal of another session, and its error is {refused.stderr}")
     session.relay.words += ["--journal", "second.journal"]
     session.start()
     session.wait(session.all(), 60)
@@ -174,7 +180,7 @@ def three(folder):
 
 
 def mean(folder):
-    """The mean of values, one a unit: its noise is that of one value, and the count's is that of one unit."""
+    """Tests a mean: the noise in the mean is for one value, and the noise in the count for one unit."""
     session = Session(folder, 3, deadline=20, mean="20,120")
     values = {}
     for i, name in enumerate(session.names):
@@ -183,24 +189,24 @@ def mean(folder):
     session.start()
     session.wait(session.all(), 60)
     outputs = [one.sums() for one in session.all()]
-    if any(one != outputs[0] for one in outputs):
-        fail("the members have other means")
-    every = [value for one in values.values() for value in one] + 3 * [20, 120]
-    found, true = outputs[0][0], sum(every) / len(every)
-    if abs(found["mean"]["value"] - true) > 1 or not found["mean"]["low"] < found["mean"]["value"] < found["mean"]["high"]:
-        fail(f"the mean is {true}, and the sums say {found}")
-    if abs(found["count"]["value"] - len(every)) > 6 * 2**0.5 * found["noise"] or found["noise"] > 5:
-        fail(f"there are {len(every)} values, and the sums say {found}")
+    if any(output != outputs[0] for output in outputs):
+        fail("the members have different means")
+    every = [value for numbers in values.values() for value in numbers] + 3 * [20, 120]  # 1e300 and -1e300 are moved to the bounds
+    result, true = outputs[0][0], sum(every) / len(every)
+    if abs(result["mean"]["value"] - true) > 1 or not result["mean"]["low"] < result["mean"]["value"] < result["mean"]["high"]:
+        fail(f"the mean is {true}, and the result is {result}")
+    if abs(result["count"]["value"] - len(every)) > 6 * 2**0.5 * result["noise"] or result["noise"] > 5:
+        fail(f"there are {len(every)} values, and the result is {result}")
     for words, reason in ((["--mean", "20"], "--mean LOWER,UPPER"), (["--mean", "5,1"], "the lower one first"), (["--mean", "1,5", "--size", "2"], "leave out --size")):
         init = session.init[:-2] + words
         refused = subprocess.run([PROGRAM, *init], cwd=folder, capture_output=True, text=True, timeout=60, check=False)
         if refused.returncode != 2 or reason not in refused.stderr:
             fail(f"{words}: {refused.returncode} {refused.stderr}")
-    print(f"a mean of {true:.3f} over {len(every)} values: {found['mean']['value']:.3f} over {found['count']['value']:.1f}")
+    print(f"a mean of {true:.3f} over {len(every)} values: {result['mean']['value']:.3f} over {result['count']['value']:.1f}")
 
 
 def authority(folder):
-    """Two authorities sign certificates for all; the coordinator and the members trust the first."""
+    """Tests certificates of two authorities, of which the coordinator and the members trust the first."""
     def openssl(*words):
         subprocess.run(["openssl", *words], cwd=folder, check=True, capture_output=True)
 
@@ -216,7 +222,7 @@ def authority(folder):
 
     missing = subprocess.run([PROGRAM, *session.members["m1"].words], cwd=folder, capture_output=True, text=True, timeout=60, check=False)
     if missing.returncode != 2 or "--tls-ca" not in missing.stderr:
-        fail(f"no certificates, and it says {missing.stderr}")
+        fail(f"the error without certificates is {missing.stderr}")
     session.relay.words += files("good", "good")
     session.relay.start()
     time.sleep(0.5)
@@ -229,7 +235,7 @@ def authority(folder):
         member.start()
     session.wait(session.all(), 60)
     session.check(session.all())
-    print("three members by an authority")
+    print("three members with certificates of an authority")
 
 
 def restart(folder):
@@ -256,20 +262,20 @@ def restart(folder):
 def frozen(folder):
     session = Session(folder, 4, deadline=300)
     session.relay.start()
-    still = session.members["m4"]
-    still.start()
-    while "m4 takes part" not in session.relay.said():
+    frozen_member = session.members["m4"]
+    frozen_member.start()
+    while "m4 takes part" not in session.relay.errors():
         time.sleep(0.01)
-    still.process.send_signal(signal.SIGSTOP)
-    begun = time.monotonic()
-    others = [one for one in session.members.values() if one is not still]
+    frozen_member.process.send_signal(signal.SIGSTOP)
+    start = time.monotonic()
+    others = [one for one in session.members.values() if one is not frozen_member]
     for one in others:
         one.start()
     session.wait(others, 120)
     sums = session.check(others)
     if sums[0]["members"] != ["m1", "m2", "m3"]:
         fail(f"the sum of {sums[0]['members']}")
-    print(f"the others had their sum after {time.monotonic() - begun:.1f} s")
+    print(f"the others had their sum after {time.monotonic() - start:.1f} s")
 
 
 STRANGER = """
@@ -277,31 +283,31 @@ import select, socket, sys, time
 port, count, how, addresses = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3], int(sys.argv[4])
 hello = bytes.fromhex(sys.argv[5])
 first = {"idle": b"", "garbage": b"GET / HTTP/1.1\\r\\n\\r\\n", "half": hello[: len(hello) // 2], "slow": hello}[how]
-held, made, since = [], 0, time.monotonic()
+connections, opened_count, since = [], 0, time.monotonic()
 while True:
     one = socket.socket()
     one.settimeout(5)
     try:
         if addresses > 1:
-            one.bind((f"127.0.0.{2 + made % addresses}", 0))
+            one.bind((f"127.0.0.{2 + opened_count % addresses}", 0))
         one.connect(("127.0.0.1", port))
         one.send(first)
     except OSError:
         time.sleep(0.01)
         continue
-    held.append(one)
-    made += 1
-    if len(held) > count:
-        held.pop(0).close()
-    if made == count:
+    connections.append(one)
+    opened_count += 1
+    if len(connections) > count:
+        connections.pop(0).close()
+    if opened_count == count:
         print(f"{count} connections after {time.monotonic() - since:.1f} s", flush=True)
-    if made > count:
+    if opened_count > count:
         time.sleep(0.002)
 """
 
 
 def client_hello():
-    """The first record of a TLS handshake, as any client sends it."""
+    """Returns the first record of a TLS handshake."""
     outgoing = ssl.MemoryBIO()
     client = ssl.create_default_context().wrap_bio(ssl.MemoryBIO(), outgoing, server_hostname="sotto")
     try:
@@ -312,7 +318,10 @@ def client_hello():
 
 
 def crowd(folder):
-    """A stranger without a certificate holds as many connections as it can, and opens new ones all the time. The coordinator has 1,024 files."""
+    """Tests that members can connect while a client without a certificate opens as many connections as it can.
+
+    The coordinator may have 1,024 open files.
+    """
     session = Session(folder, 3, deadline=20)
     files = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     for how, addresses, count in (("idle", 1, 5000), ("idle", 200, 5000), ("garbage", 1, 1500), ("half", 1, 1500), ("slow", 1, 5000), ("slow", 200, 5000)):
@@ -322,23 +331,23 @@ def crowd(folder):
             (session.folder / f"{one.name}.err").write_text("")
         session.relay.words = ["coordinator", "session.json", "--key", "relay.member.key", "--format", "json", "--journal", f"journal-{how}-{addresses}"]
         session.relay.start(files=1024)
-        while "on port" not in session.relay.said():
+        while "on port" not in session.relay.errors():
             if not session.relay.running():
-                fail(f"the coordinator ended: {session.relay.said()}")
+                fail(f"the coordinator ended: {session.relay.errors()}")
             time.sleep(0.01)
         port = json.loads((session.folder / "session.json").read_text())["coordinator"].split(":")[1]
         stranger = subprocess.Popen([sys.executable, "-c", STRANGER, port, str(count), how, str(addresses), client_hello()], stdout=subprocess.PIPE, text=True,
                                     preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (files, files)))
         try:
-            made = stranger.stdout.readline().strip()
-            begun = time.monotonic()
+            progress = stranger.stdout.readline().strip()
+            start = time.monotonic()
             for member in session.members.values():
                 member.start()
             session.wait(session.all(), 60)
             session.check(session.all())
             if stranger.poll() is not None:
                 fail("the stranger ended before the members did")
-            print(f"{how} from {addresses} addresses, {made}: the members had their sum after {time.monotonic() - begun:.1f} s")
+            print(f"{how} from {addresses} addresses, {progress}: the members had their sum after {time.monotonic() - start:.1f} s")
             sys.stdout.flush()
         finally:
             stranger.kill()
@@ -349,7 +358,10 @@ PHASES = ("keys", "shares", "masked", "signatures", "reveals")
 
 
 def answers(journal):
-    """How many messages of members the coordinator has taken in this round, or None after it: its journal has a record of each."""
+    """Returns the number of messages that the coordinator has received in this round; None after the round.
+
+    Its journal has a record of each.
+    """
     try:
         data = (journal / "round").read_bytes()
     except FileNotFoundError:
@@ -363,8 +375,8 @@ def answers(journal):
 
 def many(folder):
     rng = random.Random(SEED)
-    count, gone = 100, 30
-    session = Session(folder, count, size=1000, deadline=40, threshold=count - gone, spare=0)
+    count, victim_count = 100, 30
+    session = Session(folder, count, size=1000, deadline=40, threshold=count - victim_count, spare=0)
     for phase, name in enumerate(PHASES):
         if phase > 0:
             session.renew()
@@ -374,15 +386,16 @@ def many(folder):
         session.relay.words = ["coordinator", "session.json", "--key", "relay.member.key", "--format", "json", "--journal", journal]
         session.start()
         until = time.monotonic() + 200
-        while f"{count} of {count}" not in session.relay.said():
+        while f"{count} of {count}" not in session.relay.errors():
             if time.monotonic() > until or not session.relay.running():
-                fail(f"not all joined: {session.relay.said()[-1000:]}")
+                fail(f"not all joined: {session.relay.errors()[-1000:]}")
             time.sleep(0.02)
-        begun = time.monotonic()
-        # each victim is killed when so many have answered in this phase; where that never comes, since others are gone, a second later
-        victims = rng.sample(list(session.members.values()), gone)
+        start = time.monotonic()
+        # Each victim is killed after a random number of messages of this phase. If fewer arrive, because members are gone,
+        # it is killed a second after the start of the phase.
+        victims = rng.sample(list(session.members.values()), victim_count)
         kills = []
-        for victim, moment in zip(victims, sorted(rng.randrange(count * phase, count * phase + count - gone) for _ in victims)):
+        for victim, moment in zip(victims, sorted(rng.randrange(count * phase, count * phase + count - victim_count) for _ in victims)):
             patience = None
             while (at := answers(journal)) is not None and at < moment:
                 if at >= count * phase:
@@ -390,24 +403,24 @@ def many(folder):
                 if patience and time.monotonic() > patience:
                     break
                 if time.monotonic() > until:
-                    fail(f"nothing moves: {session.relay.said()[-1000:]}")
+                    fail(f"the round makes no progress: {session.relay.errors()[-1000:]}")
                 time.sleep(0.005)
             if at is not None:
                 kills.append(at)
                 victim.kill()
-        left = [one for one in session.all() if one.name not in {v.name for v in victims[: len(kills)]}]
+        survivors = [one for one in session.all() if one.name not in {v.name for v in victims[: len(kills)]}]
         session.wait([session.relay], 300)
-        took = time.monotonic() - begun
-        session.wait(left, 90)
+        duration = time.monotonic() - start
+        session.wait(survivors, 90)
         how = f"{len(kills)} killed in the phase of {name}"
         if session.relay.process.returncode == 0:
-            sums = session.check(left)
-            print(f"{how}: the sum of {len(sums[0]['members'])} members, the same at {len(left)} processes, after {took:.1f} s")
+            sums = session.check(survivors)
+            print(f"{how}: the sum of {len(sums[0]['members'])} members, equal in {len(survivors)} processes, after {duration:.1f} s")
         else:
-            for one in left:
-                if one.process.returncode == 0 or "the session failed" not in one.said():
-                    fail(f"{one.name} has no clean end: {one.said()[-1000:]}")
-            print(f"{how}: a clean end, after {took:.1f} s: {session.relay.said().splitlines()[-1]}")
+            for one in survivors:
+                if one.process.returncode == 0 or "the session failed" not in one.errors():
+                    fail(f"{one.name} ended without the error of a failed session: {one.errors()[-1000:]}")
+            print(f"{how}: the session failed with an error, after {duration:.1f} s: {session.relay.errors().splitlines()[-1]}")
         sys.stdout.flush()
 
 

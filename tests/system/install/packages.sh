@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes the Debian packages, unpacks them into an empty root and uses them as a stranger would: packages.sh [TREE], where TREE is configured by the
-# preset `shared`, or not yet there (build/shared).
+# Builds the Debian packages, unpacks them into an empty root and uses them as a user does: packages.sh [TREE]. TREE
+# (build/shared) is a build tree with the preset `shared`; it is created if it does not exist.
 set -eu
 cd "$(dirname "$0")/../../.."
 tree=${1:-build/shared}
@@ -17,24 +17,24 @@ fail() {
   exit 1
 }
 
-# quietly COMMAND…: shows what it says only if it fails.
+# quietly COMMAND…: prints the output of the command only if it fails.
 quietly() { "$@" >"$scratch/log" 2>&1 || { tail -n 40 "$scratch/log"; fail "$*"; }; }
 
-# expect WORDS COMMAND…: the command prints these words.
+# expect WORDS COMMAND…: fails unless the command prints these words.
 expect() {
   words=$1
   shift
-  said=$("$@" 2>&1) || fail "$*: $said"
-  case $said in *"$words"*) ;; *) fail "$* printed '$said', not '$words'" ;; esac
+  output=$("$@" 2>&1) || fail "$*: $output"
+  case $output in *"$words"*) ;; *) fail "$* printed '$output', not '$words'" ;; esac
 }
 
-# depends PACKAGE NAME…: the package depends on each.
+# depends PACKAGE NAME…: fails unless the package depends on each name.
 depends() {
   package=$1
   shift
-  said=", $(dpkg-deb -f build/packages/"$package"_*.deb Depends)"
+  dependencies=", $(dpkg-deb -f build/packages/"$package"_*.deb Depends)"
   for name; do
-    case $said in *", $name"*) ;; *) fail "$package does not depend on $name: $said" ;; esac
+    case $dependencies in *", $name"*) ;; *) fail "$package does not depend on $name: $dependencies" ;; esac
   done
 }
 
@@ -60,10 +60,10 @@ library=$(find "$root" -name "libsotto.so.$version")
 folder=$(dirname "$library")
 readelf -d "$library" | grep -q "SONAME.*\[libsotto.so.$abi\]" || fail "the library's name is not libsotto.so.$abi"
 readelf -d "$root/usr/bin/sotto" | grep -q "NEEDED.*\[libsotto.so.$abi\]" || fail "the command does not link libsotto.so.$abi"
-! readelf -d "$library" "$root/usr/bin/sotto" | grep -E 'RPATH|RUNPATH' || fail "a path of the build is in the packages"
+! readelf -d "$library" "$root/usr/bin/sotto" | grep -E 'RPATH|RUNPATH' || fail "the packages contain a path of the build tree"
 nm -DC --defined-only "$library" >"$scratch/symbols"
 grep -q "sotto::parse(" "$scratch/symbols" || fail "sotto::parse is not exported"
-! grep -E ' (EVP_|sodium_|sqlite3_|mpfr_|inflate)' "$scratch/symbols" || fail "symbols of others are exported"
+! grep -E ' (EVP_|sodium_|sqlite3_|mpfr_|inflate)' "$scratch/symbols" || fail "symbols of third-party libraries are exported"
 echo "libsotto.so.$abi: fine"
 
 export LD_LIBRARY_PATH="$folder"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs a build tree into a scratch prefix and uses it as a stranger would: run.sh [BUILD].
+# Installs a build tree into a temporary prefix and uses it as a user does: run.sh [BUILD].
 set -eu
 cd "$(dirname "$0")/../../.."
 build=${1:-build}
@@ -13,13 +13,13 @@ fail() {
   exit 1
 }
 
-# quietly COMMAND…: shows what it says only if it fails.
+# quietly COMMAND…: prints the output of the command only if it fails.
 quietly() { "$@" >"$scratch/log" 2>&1 || { cat "$scratch/log"; fail "$*"; }; }
 
-# expect_plan PROGRAM
+# expect_plan PROGRAM: fails unless the program prints the expected plan.
 expect_plan() {
-  said=$("$1")
-  [ "$said" = "2 * gaussian(3)" ] || fail "$1 printed '$said'"
+  output=$("$1")
+  [ "$output" = "2 * gaussian(3)" ] || fail "$1 printed '$output'"
 }
 
 quietly cmake --install "$build" --prefix "$prefix"
@@ -27,7 +27,7 @@ for file in bin/sotto share/man/man1/sotto.1 share/bash-completion/completions/s
   [ -f "$prefix/$file" ] || fail "$file is not installed"
 done
 "$prefix/bin/sotto" --version
-# LGPL: shared, so that they can be replaced
+# libraries under the LGPL are shared, so that users can replace them
 for library in libmpfr.so libgmp.so; do
   ldd "$prefix/bin/sotto" | grep -q "$library" || fail "$library is not linked as a shared library"
 done
@@ -45,7 +45,7 @@ quietly g++ "$consumer/main.cpp" $flags -o "$scratch/consumer"
 expect_plan "$scratch/consumer"
 echo "pkg-config sotto: fine"
 
-# a part of another project: its tests and examples stay out, and so do its errors for warnings
+# as a part of another project sotto builds no tests and no examples, and its warnings are no errors
 mkdir "$scratch/whole"
 cat >"$scratch/whole/CMakeLists.txt" <<END
 cmake_minimum_required(VERSION 3.25)

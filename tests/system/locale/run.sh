@@ -1,11 +1,11 @@
 #!/bin/sh
-# The unit tests in a process whose locale has a decimal comma and points between thousands, as Python, R and desktop programs may set it.
-# usage: run.sh BUILD [fast]     `fast`: those that read or write numbers as text
+# Runs the unit tests in a locale with a decimal comma, which Python, R and desktop programs may set: run.sh BUILD [fast].
+# With `fast` it runs only those tests that read or write numbers as text.
 set -eu
 build=$1
 which=${2:-all}
 command -v localedef >/dev/null && [ -e /usr/share/i18n/locales/de_DE ] || {
-  echo "no German locale to make (Debian: locales)"
+  echo "skipped: the German locale cannot be generated; type: apt-get install locales"
   exit 77
 }
 folder=$build/locale
@@ -22,8 +22,8 @@ for test in "$build"/bin/unit_*; do
     *) continue ;;
   esac
   filter='-Slow*:*/Slow*'
-  # a server and thousands of forgeries say nothing more of numbers as text
-  # tests of the others write and read streams of their own
+  # The fast run leaves out tests with a database server and with thousands of forged ledgers, which add nothing about
+  # numbers as text. SOTTO_TEST_STREAMS also sets the locale of C++ streams; other tests use such streams themselves.
   if [ "$which" = fast ]; then export SOTTO_TEST_STREAMS=1; fi
   if [ "$which" = fast ]; then filter="$filter:*/Database:*Database.*:*BrokenChain.Gives*:*BrokenChain.Without*:Crash.*:PowerCut.*:Forged*"; fi
   "$test" --gtest_brief=1 --gtest_filter="$filter" || failed=1

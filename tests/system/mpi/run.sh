@@ -1,12 +1,12 @@
 #!/bin/sh
-# 1, 2 and 4 ranks give the same bits, for each way of sampling and with noise: run.sh BUILD
+# Tests that training on 1, 2 and 4 ranks gives identical bits, for each kind of sampling and with noise: run.sh BUILD
 set -eu
 program=$1/bin/train_mpi_fixed
 if ! [ -x "$program" ] || ! command -v mpirun >/dev/null; then
   echo "skipped: there is no MPI; type: apt-get install libopenmpi-dev openmpi-bin"
   exit 77
 fi
-export OMPI_MCA_plm_rsh_agent=  # no other machines
+export OMPI_MCA_plm_rsh_agent=  # runs all ranks on this machine
 ranks() {
   n=$1
   shift
@@ -17,12 +17,12 @@ for sampling in poisson fixed full; do
   bits=$(echo "$one" | grep '^bits ')
   echo "$sampling: $bits"
   for n in 2 4; do
-    said=$(ranks $n $sampling 30000 20 2)
-    [ "$(echo "$said" | grep '^bits ')" = "$bits" ] || { echo "FAILED: $n ranks, $sampling: $said"; exit 1; }
-    echo "$said" | grep -q "^$n ranks" || { echo "FAILED: not $n ranks: $said"; exit 1; }
+    output=$(ranks $n $sampling 30000 20 2)
+    [ "$(echo "$output" | grep '^bits ')" = "$bits" ] || { echo "FAILED: $n ranks, $sampling: $output"; exit 1; }
+    echo "$output" | grep -q "^$n ranks" || { echo "FAILED: not $n ranks: $output"; exit 1; }
   done
   case $(echo "$one" | grep '^accuracy ') in "accuracy 0.9"* | "accuracy 1"*) ;; *) echo "FAILED: nothing was learned: $one"; exit 1 ;; esac
-  # other random bytes, other noise
+  # without fixed random bytes the noise differs
   other=$(timeout 120 mpirun --oversubscribe --allow-run-as-root -n 2 "$program" $sampling 30000 20 | grep '^bits ')
-  [ "$other" != "$bits" ] || { echo "FAILED: the noise of two runs is the same"; exit 1; }
+  [ "$other" != "$bits" ] || { echo "FAILED: two runs have equal noise"; exit 1; }
 done

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""`sotto serve` as a browser sees it, and as others try it: run.py BUILD.
+"""Tests `sotto serve` as a browser and as an attacker: run.py BUILD.
 
-A real catalogue, the real command on a free port, python's own HTTP client and bare sockets: pages and JSON are those of the commands, charges made
-meanwhile are seen, and nobody without the token learns anything. With DuckDB there is a kept answer; where PostgreSQL is installed, a ledger in it.
+The command serves a catalogue on a free port, to an HTTP client and to plain sockets. Pages and JSON must equal the
+output of the commands, pages must show later charges, and requests without the token must reveal nothing. With DuckDB
+the test includes a stored answer, and with PostgreSQL a ledger in a database.
 """
 import http.client
 import json
@@ -59,6 +60,8 @@ def check(condition, words):
 
 
 class Folder:
+    """A folder with a catalogue, data and a study, in which commands run."""
+
     def __init__(self, path):
         self.path = path
         self.environment = {**os.environ, "HOME": str(path)}
@@ -71,29 +74,30 @@ class Folder:
         (self.path / f"catalogue/{name}.data.toml").write_text(DATA.format(name=name, ledger=ledger, more=more))
 
     def sotto(self, *words):
-        done = subprocess.run([SOTTO, *words], cwd=self.path, env=self.environment, capture_output=True, text=True, timeout=300, check=False)
-        check(done.returncode == 0, f"{words}: {done.stderr}")
-        return done.stdout
+        process = subprocess.run([SOTTO, *words], cwd=self.path, env=self.environment, capture_output=True, text=True, timeout=300, check=False)
+        check(process.returncode == 0, f"{words}: {process.stderr}")
+        return process.stdout
 
 
 class Server:
-    """The command, and a browser that holds its cookie."""
+    """A running server, and a client with its cookie."""
 
     def __init__(self, folder, *words):
         self.process = subprocess.Popen([SOTTO, "serve", "--catalogue", "catalogue", *words], cwd=folder.path, env=folder.environment,
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.url = self.process.stdout.readline().strip()
-        found = re.fullmatch(r"http://127\.0\.0\.1:(\d+)/\?token=([0-9a-f]{64})", self.url)
-        check(found, f"the address is {self.url!r}")
-        self.port, self.token = int(found[1]), found[2]
-        answer, _ = self.ask(f"/?token={self.token}", cookie="")
+        address = re.fullmatch(r"http://127\.0\.0\.1:(\d+)/\?token=([0-9a-f]{64})", self.url)
+        check(address, f"the address is {self.url!r}")
+        self.port, self.token = int(address[1]), address[2]
+        answer, _ = self.send(f"/?token={self.token}", cookie="")
         check(answer.status == 303, f"the address is answered by {answer.status}")
         self.room = answer.headers["Location"].rstrip("/")
         check(re.fullmatch(r"/[0-9a-f]{32}", self.room) and self.token not in self.room, f"it leads to {self.room}")
         self.cookie = answer.headers["Set-Cookie"].split(";")[0]
         check(answer.headers["Set-Cookie"] == f"sotto={self.token}; Path={self.room}/; HttpOnly; SameSite=Strict", answer.headers["Set-Cookie"])
 
-    def ask(self, path, cookie=None, method="GET", headers=(), body=None):
+    def send(self, path, cookie=None, method="GET", headers=(), body=None):
+        """Sends a request, and returns the response and its text. Without `cookie` it has the server's cookie."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
         all_headers = {"Host": f"127.0.0.1:{self.port}", "Cookie": self.cookie if cookie is None else cookie, **dict(headers)}
@@ -109,7 +113,8 @@ class Server:
         return answer, text
 
     def page(self, path, status=200, **more):
-        answer, text = self.ask(self.room + path, **more)
+        """Returns the text of a page after checks of its status and its security headers."""
+        answer, text = self.send(self.room + path, **more)
         check(answer.status == status, f"{path}: {answer.status} instead of {status}\n{text}")
         policy = answer.headers["Content-Security-Policy"]
         check("default-src 'none'" in policy and "frame-ancestors 'none'" in policy and "script" not in policy, policy)
@@ -119,14 +124,16 @@ class Server:
         return text
 
     def raw(self, request):
-        with socket.create_connection(("127.0.0.1", self.port), timeout=60) as one:
-            one.sendall(request)
+        """Sends bytes, and returns the first line of the response."""
+        with socket.create_connection(("127.0.0.1", self.port), timeout=60) as connection:
+            connection.sendall(request)
             answer = b""
-            while got := one.recv(65536):
-                answer += got
+            while data := connection.recv(65536):
+                answer += data
         return answer.split(b"\r\n")[0].decode()
 
     def end(self, number):
+        """Ends the server with a signal, and returns its errors."""
         start = time.monotonic()
         self.process.send_signal(number)
         self.process.wait(timeout=30)
@@ -142,66 +149,66 @@ def pages(folder, server):
     folder.sotto("ledger", "charge", "catalogue/people.sotto", "gaussian(50)", "--request", "by-hand", "--title", "<script>alert(1)</script>")
     text = server.page("/data/people/")
     check("by-hand" in text and "&lt;script&gt;alert(1)" in text and "Sound:" in text and "<svg" in text, text)
-    check("1 charge" in server.page("/"), "a charge that is made meanwhile is seen")
-    told = folder.sotto("ledger", "show", "catalogue/people.sotto", "--format", "json")
-    check(server.page("/data/people/ledger.json") == told, "ledger.json is not what the command prints")
+    check("1 charge" in server.page("/"), "the page does not show a later charge")
+    output = folder.sotto("ledger", "show", "catalogue/people.sotto", "--format", "json")
+    check(server.page("/data/people/ledger.json") == output, "ledger.json is not what the command prints")
     server.page("/data/people/1/", status=404)
 
 
-def side_by_side(folder, server):
-    """Who looks all the time keeps nobody from charging, and sees every state whole."""
-    looking = True
-    seen = []
+def concurrent_charges(folder, server):
+    """Tests that a client which reads without pause blocks no charge, and that every page it reads is consistent."""
+    reading = True
+    texts = []
 
-    def look():
-        while looking:
-            seen.append(server.page("/data/people/"))
+    def read():
+        while reading:
+            texts.append(server.page("/data/people/"))
 
-    thread = threading.Thread(target=look)
+    thread = threading.Thread(target=read)
     thread.start()
     try:
         for i in range(20):
-            folder.sotto("ledger", "charge", "catalogue/people.sotto", "gaussian(500)", "--request", f"beside-{i}")
+            folder.sotto("ledger", "charge", "catalogue/people.sotto", "gaussian(500)", "--request", f"concurrent-{i}")
     finally:
-        looking = False
+        reading = False
         thread.join()
-    check(len(seen) > 1 and all("Sound:" in text for text in seen), "a page that was made while others charged is not sound")
-    check("beside-19" in server.page("/data/people/"), "the last charge is not there")
+    check(len(texts) > 1 and all("Sound:" in text for text in texts), "a page during concurrent charges is not sound")
+    check("concurrent-19" in server.page("/data/people/"), "the last charge is not there")
 
 
 def answers(folder, server):
     if not DUCKDB.exists():
-        print("without DuckDB there is no kept answer: that part is skipped")
+        print("skipped the stored answer: there is no DuckDB; type: ./dev duckdb")
         return
-    told = folder.sotto("run", "study.toml", "--catalogue", "catalogue", "--duckdb", str(DUCKDB), "--report", "report.html", "--format", "json")
-    found = re.search(r'<a href="(\d+)/">answered</a>', server.page("/data/people/"))
-    check(found, "the ledger's page leads to no answer")
-    check(server.page(f"/data/people/{found[1]}/") == (folder.path / "report.html").read_text(), "the page is not the report of sotto run --report")
-    check(server.page(f"/data/people/{found[1]}/answer.json") == told, "answer.json is not what the command prints")
-    check(json.loads(told)["title"] == "Where <they> live", told)
+    output = folder.sotto("run", "study.toml", "--catalogue", "catalogue", "--duckdb", str(DUCKDB), "--report", "report.html", "--format", "json")
+    link = re.search(r'<a href="(\d+)/">answered</a>', server.page("/data/people/"))
+    check(link, "the ledger's page has no link to the answer")
+    check(server.page(f"/data/people/{link[1]}/") == (folder.path / "report.html").read_text(), "the page is not the report of sotto run --report")
+    check(server.page(f"/data/people/{link[1]}/answer.json") == output, "answer.json is not what the command prints")
+    check(json.loads(output)["title"] == "Where <they> live", output)
 
 
 def attacks(server):
     wrong = server.cookie[:-1] + ("0" if server.cookie[-1] != "0" else "1")
-    known = {(403, "Forbidden\n")}
-    seen = set()
+    expected = {(403, "Forbidden\n")}
+    responses = set()
     for path, cookie in [("/", ""), ("/", server.cookie), ("/?token=", ""), (f"/?token={server.token[:-1]}", ""), (f"/?token={wrong[6:]}", server.cookie),
                          (server.room + "/", ""), (server.room + "/", wrong), (server.room + "/data/people/", ""), (server.room + "/data/nobody/", ""),
                          ("/data/people/", server.cookie), ("/favicon.ico", server.cookie), (server.room, server.cookie)]:
-        answer, text = server.ask(path, cookie=cookie)
-        seen.add((answer.status, text))
+        answer, text = server.send(path, cookie=cookie)
+        responses.add((answer.status, text))
     for host in ["evil.example", f"evil.example:{server.port}", "127.0.0.1", f"127.0.0.1:{server.port + 1}", f"0.0.0.0:{server.port}"]:
         for path, cookie in [(server.room + "/", server.cookie), (f"/?token={server.token}", "")]:
-            answer, text = server.ask(path, cookie=cookie, headers={"Host": host})
-            seen.add((answer.status, text))
-    answer, text = server.ask("/", cookie="", method="POST", body=b"x=1")
-    seen.add((answer.status, text))
-    check(seen == known, f"who has no token learns {seen - known}")
-    check(server.page("/", headers={"Host": f"localhost:{server.port}"}), "localhost is this machine")
+            answer, text = server.send(path, cookie=cookie, headers={"Host": host})
+            responses.add((answer.status, text))
+    answer, text = server.send("/", cookie="", method="POST", body=b"x=1")
+    responses.add((answer.status, text))
+    check(responses == expected, f"a request without the token gets {responses - expected}")
+    check(server.page("/", headers={"Host": f"localhost:{server.port}"}), "the host localhost is refused")
     for method in ["POST", "PUT", "DELETE", "OPTIONS", "TRACE", "PATCH"]:
-        check(server.ask(server.room + "/", method=method)[0].status == 405, f"{method} is answered")
-    check(server.ask(server.room + "/", body=b"x")[0].status == 400, "GET with a body is answered")
-    answer, text = server.ask(server.room + "/", method="HEAD")
+        check(server.send(server.room + "/", method=method)[0].status == 405, f"{method} is answered")
+    check(server.send(server.room + "/", body=b"x")[0].status == 400, "GET with a body is answered")
+    answer, text = server.send(server.room + "/", method="HEAD")
     check(answer.status == 200 and text == "" and int(answer.headers["Content-Length"]) > 1000, "HEAD has a body, or no length")
     for path in ["/data/../../etc/passwd", "/data/%2e%2e/people/", "/data/people.sotto", "/../people.csv", "/data/people/..%2f", "//data/people/", "/%00", "/data/people/?x"]:
         server.page(path, status=404)
@@ -210,21 +217,21 @@ def attacks(server):
         line = server.raw(request)
         check(line.startswith(f"HTTP/1.1 {status} "), f"{request[:40]!r}: {line}")
     silent = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(100)]
-    check("people" in server.page("/"), "silent connections keep a browser out")
-    for one in silent:
-        one.close()
+    check("people" in server.page("/"), "silent connections block a browser")
+    for connection in silent:
+        connection.close()
 
 
 def database(folder):
-    """A ledger in PostgreSQL is shown by the same code."""
+    """Tests the pages of a ledger in PostgreSQL."""
     postgres = shutil.which("postgres") or next((str(p) for p in sorted(Path("/usr/lib/postgresql").glob("*/bin/postgres"))), None)
     if postgres is None:
-        print("without PostgreSQL there is no ledger in it: that part is skipped")
+        print("skipped the ledger in a database: there is no PostgreSQL; type: apt-get install postgresql")
         return
     binaries = Path(postgres).resolve().parent
     place = folder.path / "database"
     place.mkdir()
-    # its server refuses to run as root
+    # PostgreSQL refuses to run as root
     prefix = []
     if os.geteuid() == 0:
         shutil.chown(place, "postgres")
@@ -257,13 +264,13 @@ def database(folder):
 
 
 def special_files(folder):
-    """Pipes, sockets, devices and huge files in the catalogue, as data files and as ledgers, stop no page."""
+    """Tests that pipes, sockets, devices and huge files in the catalogue block no page."""
     catalogue = folder.path / "catalogue"
     os.mkfifo(catalogue / "a1.data.toml")
     (catalogue / "a2.data.toml").symlink_to("/dev/zero")
     (catalogue / "a3.data.toml").mkdir()
     here = os.getcwd()
-    os.chdir(catalogue)  # a socket's path is short
+    os.chdir(catalogue)  # the path of a socket is limited to 107 bytes
     socket.socket(socket.AF_UNIX).bind("a4.data.toml")
     os.chdir(here)
     (catalogue / "a5.data.toml").touch()
@@ -281,7 +288,7 @@ def special_files(folder):
         check(re.search(rf"a{number}\.data\.toml: [^<]*{words}|cannot read [^<]*a{number}\.data\.toml: {words}", text), f"a{number}: {words}: {text}")
         server.page(f"/data/a{number}/", status=500)
     for number in range(1, 7):
-        server.ask(server.room + f"/data/b{number}/")
+        server.send(server.room + f"/data/b{number}/")
     server.page("/data/people/")
     check(time.monotonic() - start < 30, "the pages took long")
     peak = int(re.search(r"VmHWM:\s+(\d+) kB", Path(f"/proc/{server.process.pid}/status").read_text())[1])
@@ -301,20 +308,20 @@ def main():
         server = Server(folder)
         pages(folder, server)
         answers(folder, server)
-        side_by_side(folder, server)
+        concurrent_charges(folder, server)
         attacks(server)
-        other = Server(folder, "--quiet")  # two at once have cookies that do not get in each other's way
-        check(other.ask(other.room + "/", cookie=f"{server.cookie}; {other.cookie}")[0].status == 200, "two servers at once")
-        check(other.ask(other.room + "/", cookie=server.cookie)[0].status == 403, "another server's token")
-        taken = subprocess.run([SOTTO, "serve", "--catalogue", "catalogue", "--port", str(server.port)], cwd=folder.path, env=folder.environment,
+        other = Server(folder, "--quiet")  # the cookies of two servers on one host do not conflict
+        check(other.send(other.room + "/", cookie=f"{server.cookie}; {other.cookie}")[0].status == 200, "two servers at once")
+        check(other.send(other.room + "/", cookie=server.cookie)[0].status == 403, "another server's token")
+        second = subprocess.run([SOTTO, "serve", "--catalogue", "catalogue", "--port", str(server.port)], cwd=folder.path, env=folder.environment,
                                capture_output=True, text=True, timeout=60, check=False)
-        check(taken.returncode == 2 and "is in use: type another --port" in taken.stderr, taken.stderr)
-        check(other.end(signal.SIGTERM) == "", "it says something although it is to be quiet")
+        check(second.returncode == 2 and "is in use: type another --port" in second.stderr, second.stderr)
+        check(other.end(signal.SIGTERM) == "", "it prints something despite --quiet")
         words = server.end(signal.SIGINT)
         check("Ctrl-C ends it" in words and server.token not in words, words)
         database(folder)
         special_files(folder)
-    print("as it should be")
+    print("good")
 
 
 if __name__ == "__main__":

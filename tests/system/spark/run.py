@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""Everything that needs a real Spark: run.py BUILD [PART…]. The parts: protocol, engine, study, killed, python. Without Spark it is skipped (77)."""
+"""Runs the tests that need Spark: run.py BUILD [PART…].
+
+The parts are protocol, engine, study, killed, tls and python. Without Spark the test is skipped (77).
+"""
 import json
 import os
 import select
@@ -22,8 +25,8 @@ sotto = build / "bin/sotto"
 python = build / "spark-venv/bin/python"
 
 sys.stdout.reconfigure(line_buffering=True)
-if why := server.missing(build) or ("" if (build / "bin/sotto-spark").exists() else "there is no sotto-spark"):
-    print(f"skipped: {why}")
+if reason := server.missing(build) or ("" if (build / "bin/sotto-spark").exists() else "there is no sotto-spark"):
+    print(f"skipped: {reason}")
     sys.exit(77)
 
 
@@ -33,15 +36,17 @@ def run(*command, **options):
 
 
 def output(*command, **options):
-    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, **options)
-    if done.returncode != 0:
-        raise RuntimeError(f"{' '.join(map(str, command))}: {done.returncode}\n{done.stdout}\n{done.stderr}")
-    return done.stdout
+    """Runs a command and returns its output. Raises RuntimeError if it fails."""
+    process = subprocess.run([str(word) for word in command], capture_output=True, text=True, **options)
+    if process.returncode != 0:
+        raise RuntimeError(f"{' '.join(map(str, command))}: {process.returncode}\n{process.stdout}\n{process.stderr}")
+    return process.stdout
 
 
-def refused(words, *command):
-    done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
-    assert done.returncode != 0 and words in done.stderr, f"{command}: {done.returncode}\n{done.stderr}"
+def expect_error(words, *command):
+    """Asserts that a command fails with an error that contains these words."""
+    process = subprocess.run([str(word) for word in command], capture_output=True, text=True)
+    assert process.returncode != 0 and words in process.stderr, f"{command}: {process.returncode}\n{process.stderr}"
 
 
 TABLE = """
@@ -61,7 +66,7 @@ def join_files(path, file):
     run(python, "-c", f"import pyarrow.parquet as p; p.write_table(p.read_table('{path}'), '{file}')")
 
 
-# No unit has more rows: which of them stay is drawn for each request.
+# No unit has more rows than this limit, since the choice of rows is random in each request.
 STUDY = """
 data = "{name}"
 rows = 5
@@ -109,7 +114,7 @@ def values(text):
 
 
 def same(one, other):
-    """Next to no noise was added, so that equal whole numbers are within a tenth."""
+    """Asserts that two answers are equal. The noise is tiny, so equal whole numbers differ by less than 0.1."""
     assert one.keys() == other.keys(), (one, other)
     for name, value in one.items():
         assert abs(value - other[name]) < 0.1 + 1e-9 * abs(value), (name, value, other[name])
@@ -133,7 +138,7 @@ class Catalogue:
 
 
 def study(spark, folder):
-    """The command, from a table to answers, as on a file of the same rows."""
+    """Tests that studies of a Spark table and of a file with its rows have equal answers."""
     path = Path(folder, "purchases")
     make_table(spark, path, 200_000, 40_000)
     (folder / "whole").mkdir()
@@ -148,29 +153,29 @@ def study(spark, folder):
     report = Path(folder, "report.html")
     output(sotto, "run", Path(folder, "far.toml"), "--catalogue", folder, "--quiet", "--report", report)
     assert report.stat().st_size > 10_000
-    # a draft, as `sotto data init` writes it from the columns that Spark has
+    # `sotto data init` drafts a data file from the columns of a Spark table
     output(sotto, "data", "init", "--spark", spark.connection, "--path", path, "--unit", "person", "--name", "draft", "--rho", "1", "--catalogue", folder, "--second-ledger")
     draft = Path(folder, "draft.data.toml").read_text()
     assert f'spark = "{spark.connection}"' in draft and '[columns.region]\ntype = "text"' in draft, draft
-    refused("no such table", sotto, "data", "init", "--spark", spark.connection, "--table", "none", "--unit", "row", "--rho", "1", "--catalogue", folder)
-    refused("cannot be reached", sotto, "data", "init", "--spark", "sc://127.0.0.1:1", "--table", "none", "--unit", "row", "--rho", "1", "--catalogue", folder)
-    refused("needs TLS", sotto, "data", "init", "--spark", "sc://192.0.2.1", "--table", "none", "--unit", "row", "--rho", "1", "--catalogue", folder)
+    expect_error("no such table", sotto, "data", "init", "--spark", spark.connection, "--table", "none", "--unit", "row", "--rho", "1", "--catalogue", folder)
+    expect_error("cannot be reached", sotto, "data", "init", "--spark", "sc://127.0.0.1:1", "--table", "none", "--unit", "row", "--rho", "1", "--catalogue", folder)
+    expect_error("needs TLS", sotto, "data", "init", "--spark", "sc://192.0.2.1", "--table", "none", "--unit", "row", "--rho", "1", "--catalogue", folder)
 
 
 def killed(spark, folder):
-    """Ten million rows: the whole numbers of DuckDB, also where executors are killed in the middle of a study."""
+    """Tests ten million rows: the answers equal those of DuckDB, even if executors are killed during a study."""
     path = Path(folder, "many")
     make_table(spark, path, 10_000_000, 3_000_000)
     catalogue = Catalogue(folder, spark, path)
     catalogue.make_ledger("far")
     start = time.monotonic()
     quiet = catalogue.answers("far")
-    took = time.monotonic() - start
+    duration = time.monotonic() - start
     kills = []
 
     def kill():
         for moment in (0.3, 0.6):
-            time.sleep(max(0, start + moment * took - time.monotonic()))
+            time.sleep(max(0, start + moment * duration - time.monotonic()))
             if executors := spark.executors():
                 os.kill(executors[0], signal.SIGKILL)
                 kills.append(executors[0])
@@ -181,7 +186,7 @@ def killed(spark, folder):
     disturbed = catalogue.answers("far", "--new")
     killer.join()
     assert len(kills) == 2, "nothing was killed"
-    print(f"undisturbed in {took:.1f} s; executors {kills} were killed in the middle of another run, of {time.monotonic() - start:.1f} s")
+    print(f"undisturbed in {duration:.1f} s; executors {kills} were killed in the middle of another run, of {time.monotonic() - start:.1f} s")
     same(quiet, disturbed)
     (folder / "whole").mkdir()
     join_files(path, folder / "whole/one.parquet")
@@ -190,8 +195,8 @@ def killed(spark, folder):
     same(quiet, catalogue.answers("near"))
 
 
-class TlsDoor(threading.Thread):
-    """Ends TLS in front of a server that speaks in the clear, as a gateway does."""
+class TlsProxy(threading.Thread):
+    """Terminates TLS in front of a server without TLS, as a gateway does."""
 
     def __init__(self, folder, port):
         super().__init__(daemon=True)
@@ -232,10 +237,10 @@ class TlsDoor(threading.Thread):
 
 
 def tls(folder):
-    """A server behind TLS that wants a token."""
+    """Tests a server behind TLS that requires a token."""
     with server.Server(build, memory="1g", settings=("spark.connect.authenticate.token=a-secret",), master="local[1]") as spark:
-        door = TlsDoor(folder, spark.port)
-        door.start()
+        proxy = TlsProxy(folder, spark.port)
+        proxy.start()
         (folder / "good.token").write_text("a-secret\n")
         (folder / "bad.token").write_text("another\n")
         (folder / "open.token").write_text("a-secret\n")
@@ -243,7 +248,7 @@ def tls(folder):
             (folder / f"{name}.token").chmod(mode)
 
         def init(name, *options):
-            return (sotto, "data", "init", "--spark", f"sc://localhost:{door.port}/;use_ssl=true", "--path", folder / "one.parquet", "--unit", "row", "--rho", "1",
+            return (sotto, "data", "init", "--spark", f"sc://localhost:{proxy.port}/;use_ssl=true", "--path", folder / "one.parquet", "--unit", "row", "--rho", "1",
                     "--name", name, "--catalogue", folder, "--second-ledger", *options)
 
         run(python, "-c", f"import pyarrow, pyarrow.parquet as p; p.write_table(pyarrow.table({{'a': [1, 2, 3]}}), '{folder}/one.parquet')")
@@ -251,12 +256,12 @@ def tls(folder):
         output(*init("good", *known, "--token", folder / "good.token"))
         assert "integer" in (folder / "good.data.toml").read_text()
         assert json.loads(output(sotto, "data", "check", "good", "--catalogue", folder, "--format", "json"))["records"] == 3
-        refused("does not let this user in", *init("a", *known, "--token", folder / "bad.token"))
-        refused("does not let this user in", *init("b", *known))
-        os.environ["GRPC_DEFAULT_SSL_ROOTS_FILE_PATH"] = str(folder / "certificate.pem")  # not who is trusted here
-        refused("cannot be reached", *init("c", "--token", folder / "good.token"))  # nobody vouches for the server
-        refused("other users can read the file of the token", *init("d", *known, "--token", folder / "open.token"))
-        refused("does not let this user in", *[str(word).replace(f"localhost:{door.port}/;use_ssl=true", f"127.0.0.1:{spark.port}") for word in init("e")])
+        expect_error("does not let this user in", *init("a", *known, "--token", folder / "bad.token"))
+        expect_error("does not let this user in", *init("b", *known))
+        os.environ["GRPC_DEFAULT_SSL_ROOTS_FILE_PATH"] = str(folder / "certificate.pem")  # gRPC's default authorities are not trusted
+        expect_error("cannot be reached", *init("c", "--token", folder / "good.token"))  # no trusted authority signed the certificate
+        expect_error("other users can read the file of the token", *init("d", *known, "--token", folder / "open.token"))
+        expect_error("does not let this user in", *[str(word).replace(f"localhost:{proxy.port}/;use_ssl=true", f"127.0.0.1:{spark.port}") for word in init("e")])
         assert "a-secret" not in "".join(file.read_text() for file in folder.glob("*.toml"))
 
 
@@ -266,7 +271,7 @@ def main():
             tls(Path(folder))
         print("tls: good", flush=True)
     with server.Server(build, memory="3g") as spark, tempfile.TemporaryDirectory(prefix="sotto-spark-test-") as folder:
-        os.chmod(folder, 0o777)  # executors may be of another user
+        os.chmod(folder, 0o777)  # executors may run as another user
         environment = {**os.environ, "SOTTO_SPARK": spark.connection, "RC_PARAMS": "seed=1"}
         if "protocol" in parts:
             run(python, root / "tests/system/spark/protocol.py", root / "apps/spark/connect.proto")

@@ -1,4 +1,7 @@
-"""A real Spark 4 with Spark Connect on loopback, from build/spark-venv (./dev test spark makes it): two executors, each a process of its own."""
+"""A Spark 4 server with Spark Connect on loopback, with two executor processes.
+
+Spark is in build/spark-venv, which ./dev test spark creates.
+"""
 import glob
 import os
 import shutil
@@ -17,12 +20,13 @@ EXECUTORS = 2
 
 
 def home(build):
-    """The folder of Spark's programs; nothing where it is not installed."""
-    found = glob.glob(f"{build}/spark-venv/lib/python3*/site-packages/pyspark/bin/spark-submit")
-    return Path(found[0]).parent.parent if found else None
+    """Returns the folder of Spark; None if it is not installed."""
+    programs = glob.glob(f"{build}/spark-venv/lib/python3*/site-packages/pyspark/bin/spark-submit")
+    return Path(programs[0]).parent.parent if programs else None
 
 
 def missing(build):
+    """Returns what is missing to start a server, with the command that installs it; empty if nothing is."""
     if home(build) is None:
         return "no Spark; type: ./dev test spark"
     if shutil.which("java") is None:
@@ -31,6 +35,8 @@ def missing(build):
 
 
 class Server:
+    """A running server. `connection` is its address for Spark Connect."""
+
     def __init__(self, build, memory="2g", settings=(), master=f"local-cluster[{EXECUTORS},1,1024]"):
         self.folder = tempfile.mkdtemp(prefix="sotto-spark-")
         self.port = free_port()
@@ -62,21 +68,22 @@ class Server:
         self._wait()
 
     def _wait(self):
+        """Waits until the server accepts connections. Raises RuntimeError with the end of its log if it does not."""
         for _ in range(600):
             if self.process.poll() is not None:
                 break
-            with socket.socket() as one:
-                one.settimeout(1)
-                if one.connect_ex(("127.0.0.1", self.port)) == 0:
+            with socket.socket() as probe:
+                probe.settimeout(1)
+                if probe.connect_ex(("127.0.0.1", self.port)) == 0:
                     return
             time.sleep(0.2)
-        said = self.log.read_text(errors="replace")[-3000:]
+        log = self.log.read_text(errors="replace")[-3000:]
         self.stop()
-        raise RuntimeError(f"Spark does not start:\n{said}")
+        raise RuntimeError(f"Spark does not start:\n{log}")
 
     def executors(self):
-        """Their processes."""
-        found = []
+        """Returns the process ids of the executors."""
+        processes = []
         for place in glob.glob("/proc/[0-9]*"):
             try:
                 words = Path(place, "cmdline").read_bytes().split(b"\0")
@@ -84,8 +91,8 @@ class Server:
             except (OSError, ProcessLookupError):
                 continue
             if mine and any(word.endswith(b"CoarseGrainedExecutorBackend") for word in words):
-                found.append(int(place[6:]))
-        return found
+                processes.append(int(place[6:]))
+        return processes
 
     def stop(self):
         try:

@@ -1,4 +1,7 @@
-"""Headless Chromium, driven over a pipe: a page is opened, asked and photographed. No module but Python's own."""
+"""Controls headless Chromium over a pipe: opens pages, evaluates expressions and takes screenshots.
+
+It uses the standard library alone.
+"""
 import base64
 import json
 import os
@@ -9,12 +12,14 @@ import time
 
 
 class Browser:
+    """A browser process with one page. `events` has what the page logged and loaded."""
+
     def __init__(self, program):
         self.profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         to_browser, self.write_end = os.pipe()
         self.read_end, from_browser = os.pipe()
 
-        def give_pipes():  # the browser reads from descriptor 3 and writes to 4
+        def set_descriptors():  # the browser reads from descriptor 3 and writes to 4
             spare = [os.dup(to_browser), os.dup(from_browser)]
             high = [os.dup2(spare[0], 103), os.dup2(spare[1], 104)]
             os.dup2(high[0], 3)
@@ -24,7 +29,7 @@ class Browser:
 
         self.process = subprocess.Popen(
             [program, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--remote-debugging-pipe", f"--user-data-dir={self.profile.name}"],
-            close_fds=False, preexec_fn=give_pipes, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            close_fds=False, preexec_fn=set_descriptors, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         os.close(to_browser)
         os.close(from_browser)
         self.rest = b""
@@ -38,6 +43,7 @@ class Browser:
         self.profile.cleanup()
 
     def read(self, until):
+        """Returns the next message. Raises TimeoutError at the time `until`."""
         while b"\0" not in self.rest:
             if not select.select([self.read_end], [], [], max(0, until - time.monotonic()))[0]:
                 raise TimeoutError("the browser does not answer")
@@ -49,6 +55,7 @@ class Browser:
         return json.loads(text)
 
     def call(self, method, wait=60, **parameters):
+        """Calls a method of the DevTools protocol and returns its result. Waits at most `wait` seconds."""
         self.number += 1
         message = {"id": self.number, "method": method, "params": parameters}
         if self.session:
@@ -64,7 +71,7 @@ class Browser:
             self.events.append(answer)
 
     def open(self, address, width=1280, height=900, telephone=False):
-        """A new page; what it logs and loads is in `events`."""
+        """Opens a new page and clears `events`."""
         self.session, self.events = None, []
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
         self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
@@ -77,34 +84,37 @@ class Browser:
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=2 if telephone else 1, mobile=telephone)
 
     def evaluate(self, expression, wait=60):
+        """Returns the value of a JavaScript expression or of its promise. Raises RuntimeError if it throws."""
         result = self.call("Runtime.evaluate", wait=wait, expression=expression, awaitPromise=True, returnByValue=True)
         if "exceptionDetails" in result:
             raise RuntimeError(result["exceptionDetails"].get("exception", {}).get("description", str(result["exceptionDetails"])))
         return result["result"].get("value")
 
     def wait_for(self, condition, wait=60):
+        """Returns the value of the expression once it is true. Raises TimeoutError after `wait` seconds."""
         until = time.monotonic() + wait
         while time.monotonic() < until:
             if value := self.evaluate(condition):
                 return value
             time.sleep(0.05)
-        raise TimeoutError(f"it never came that {condition}")
+        raise TimeoutError(f"the condition did not become true in {wait} s: {condition}")
 
     def photograph(self, path, whole=False):
         picture = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=whole)
         path.write_bytes(base64.b64decode(picture["data"]))
 
     def complaints(self):
-        """Errors that were thrown or logged."""
-        found = []
+        """Returns the errors and warnings that the page threw or logged."""
+        errors = []
         for event in self.events:
             if event.get("method") == "Runtime.exceptionThrown":
-                found.append(event["params"]["exceptionDetails"]["text"] + " " + event["params"]["exceptionDetails"].get("exception", {}).get("description", ""))
+                errors.append(event["params"]["exceptionDetails"]["text"] + " " + event["params"]["exceptionDetails"].get("exception", {}).get("description", ""))
             elif event.get("method") == "Log.entryAdded" and event["params"]["entry"]["level"] in ("error", "warning"):
-                found.append(event["params"]["entry"]["text"])
+                errors.append(event["params"]["entry"]["text"])
             elif event.get("method") == "Runtime.consoleAPICalled" and event["params"]["type"] in ("error", "warning", "assert"):
-                found.append(str(event["params"]["args"]))
-        return found
+                errors.append(str(event["params"]["args"]))
+        return errors
 
     def addresses(self):
+        """Returns the addresses that the page loaded."""
         return [event["params"]["request"]["url"] for event in self.events if event.get("method") == "Network.requestWillBeSent"]

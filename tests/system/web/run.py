@@ -1,6 +1,10 @@
 #!/usr/bin/env python3
-"""The page in headless Chromium: run.py BUILD. It answers within a second, gives the command's numbers, teaches where a plan is wrong, carries its
-plan in its link, loads nothing, and fits a desktop and a telephone, of which BUILD/web/*.png are pictures. Skipped without the page or a browser."""
+"""Tests the web page in headless Chromium: run.py BUILD.
+
+The page must answer within a second, show the numbers of the command, say where a plan is wrong, have its plan in its
+link, load nothing, and fit a desktop and a telephone. BUILD/web/*.png are screenshots. The test is skipped without the
+page or a browser.
+"""
 import json
 import math
 import shutil
@@ -10,7 +14,7 @@ from pathlib import Path
 
 from browser import Browser
 
-# Questions to the page and the same to the command.
+# The plans, each with its delta, and the questions to the page with the arguments of the command.
 PLANS = [
     ("10000 * poisson(0.01, gaussian(1))", "1e-5"),
     ("3516 * poisson(256/60000, gaussian(1.1))", "1e-5"),
@@ -37,17 +41,18 @@ ASKS = {
 STEPS = [("10000 * poisson(0.01, gaussian(1))", "1e-5"), ("500 * gaussian(200)", "1e-5"), ("1000 * laplace(100)", "1e-5")]
 HOLES = ["100 * gaussian(?)", "1000 * poisson(0.01, gaussian(?))", "? * laplace(50)"]
 
-wrong = []
+failures = []
 
 
 def claim(holds, words):
+    """Records a failure unless the claim holds."""
     if not holds:
-        wrong.append(words)
-        print("not so:", words)
+        failures.append(words)
+        print("FAILED:", words)
 
 
 def differences(ours, theirs, at=""):
-    """Every place where two answers differ: (where, the page's, the command's)."""
+    """Yields every difference of two answers: its place, the value of the page, the value of the command."""
     if isinstance(ours, dict) and isinstance(theirs, dict):
         for key in {**ours, **theirs}:
             yield from differences(ours.get(key), theirs.get(key), f"{at}.{key}")
@@ -59,7 +64,7 @@ def differences(ours, theirs, at=""):
 
 
 def disjoint(ours, theirs):
-    """Whether some bracket of one answer misses that of the other: then one of the two is no proof."""
+    """Returns whether an interval of one answer is disjoint from that of the other: one of them is wrong then."""
     if isinstance(ours, dict) and isinstance(theirs, dict):
         if {"lower", "upper"} <= ours.keys() & theirs.keys():
             end = lambda x, otherwise: otherwise if x is None else float(x)
@@ -71,9 +76,12 @@ def disjoint(ours, theirs):
 
 
 def compare_numbers(browser, command):
-    """The page's answers beside the command's. Where they differ it is by the C library's exp, log, sin and cos, which are right to a unit or two in
-    either and steer searches and grids (docs/decisions/0037-web.md): by no more than a part in 10^9, and the brackets overlap."""
-    same, apart = 0, []
+    """Compares the answers of the page with those of the command.
+
+    The exp, log, sin and cos of the two C libraries differ by an ulp or two, and searches and grids depend on them
+    (docs/decisions/0037-web.md). Answers may differ by a relative 1e-9, and their intervals must overlap.
+    """
+    identical, different = 0, []
     questions = [(ask, plan, delta, words(delta)) for plan, delta in PLANS for ask, words in ASKS.items()]
     questions += [("calibrate", plan, "1e-5", ["calibrate", "--epsilon", "1", "--delta", "1e-5"]) for plan in HOLES]
     questions += [("over-steps", plan, delta, ["epsilon", "--delta", delta, "--over-steps", "25", "--even"]) for plan, delta in STEPS]
@@ -83,21 +91,21 @@ def compare_numbers(browser, command):
         theirs = json.loads(subprocess.run([command, words[0], plan, *words[1:], "--format", "json", "--quiet"], capture_output=True, check=True).stdout)
         claim("error" not in ours, f"{ask} of {plan} answers: {ours.get('error')}")
         claim(not disjoint(ours, theirs), f"{ask} of {plan}: the brackets overlap")
-        found = list(differences(ours, theirs))
-        if not found:
-            same += 1
+        places = list(differences(ours, theirs))
+        if not places:
+            identical += 1
             continue
         worst = 0.0
-        for at, one, other in found:
+        for at, one, other in places:
             if isinstance(one, (int, float)) and isinstance(other, (int, float)) and not isinstance(one, bool):
                 worst = max(worst, abs(one - other) / max(abs(one), abs(other)))
             else:
                 claim(at.endswith((".guarantee", ".notes")) or "conditions" in at or "notes" in at, f"{ask} of {plan}: {at} is {one}, the command's {other}")
-        noise = ".waste" in found[0][0] or ask == "compare"  # found by a search, to five digits
+        noise = ".waste" in places[0][0] or ask == "compare"  # the result of a search, to five digits
         claim(worst <= (1e-4 if noise else 1e-9), f"{ask} of {plan}: differs by {worst:.1e}")
-        apart.append(f"  {ask} of {plan}: {len(found)} numbers, the most by {worst:.1e} ({found[0][0].lstrip('.')})")
-    print(f"{same} of {len(questions)} answers are the command's to the last bit; the others:")
-    print("\n".join(apart))
+        different.append(f"  {ask} of {plan}: {len(places)} numbers, by at most {worst:.1e} ({places[0][0].lstrip('.')})")
+    print(f"{identical} of {len(questions)} answers are identical to those of the command; the others:")
+    print("\n".join(different))
 
 
 def first_answers(browser, address):
@@ -115,11 +123,11 @@ def looks(browser, address, pictures):
         browser.open(address, width, height, telephone)
         browser.wait_for("document.body && document.body.dataset.round")
         needs = browser.evaluate("document.documentElement.scrollWidth")
-        claim(needs <= width, f"at {width} the page needs {needs}")
+        claim(needs <= width, f"the page fits a width of {width}: it needs {needs}")
         browser.photograph(pictures / f"{name}.png", whole=True)
-        claim(browser.complaints() == [], f"no complaints: {browser.complaints()}")
-        strange = [a for a in browser.addresses() if not a.startswith(("file:", "blob:", "data:"))]
-        claim(strange == [], f"nothing is loaded: {strange}")
+        claim(browser.complaints() == [], f"no errors in the console: {browser.complaints()}")
+        loads = [a for a in browser.addresses() if not a.startswith(("file:", "blob:", "data:"))]
+        claim(loads == [], f"the page loads nothing: {loads}")
     browser.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark"}])
     browser.photograph(pictures / "dark.png")
 
@@ -127,22 +135,22 @@ def looks(browser, address, pictures):
 def behaviour(browser, address, pictures):
     browser.open(address + "#plan=laplace(10)+%2B+gausian(1)&delta=1e-5")
     browser.wait_for("document.body && document.body.classList.contains('failed')")
-    shown = browser.evaluate("document.getElementById('error').innerText")
-    claim("unknown mechanism 'gausian': did you mean gaussian?" in shown and "Column 15" in shown, f"a mistake is taught: {shown}")
+    error = browser.evaluate("document.getElementById('error').innerText")
+    claim("unknown mechanism 'gausian': did you mean gaussian?" in error and "Column 15" in error, f"the error names the mistake: {error}")
     browser.photograph(pictures / "error.png")
     browser.evaluate("document.getElementById('plan').value = '100 * gaussian(50)'; refresh()")
     browser.wait_for("!document.body.classList.contains('failed')")
     claim("plan=100+*+gaussian%2850%29" in browser.wait_for("location.hash.includes('100') && location.hash"), "the link carries the plan")
     browser.open(address + "#tab=federated&members=20&colluding=4&threshold=13&sigma=2&rounds=9")
     browser.wait_for("document.body && document.body.dataset.round")
-    claim(browser.evaluate("document.getElementById('plan').value") == "9 * aggregated_gaussian(2, 9)", "h = t - c noises count")
+    claim(browser.evaluate("document.getElementById('plan').value") == "9 * aggregated_gaussian(2, 9)", "h = t - c members' noise counts")
     browser.evaluate("choose('statistics'); document.getElementById('find').checked = true; refresh()")
     browser.wait_for("!document.getElementById('calibration').hidden")
     browser.wait_for("Number(document.body.dataset.round) > 1")
-    claim(browser.evaluate("window.answers.epsilon.epsilon.upper <= 1"), "what is found meets the target")
+    claim(browser.evaluate("window.answers.epsilon.epsilon.upper <= 1"), "the calibrated plan meets the target")
     unnamed = browser.evaluate("[...document.querySelectorAll('input, select, textarea')].filter((e) => !e.ariaLabel && (e.labels || []).length === 0).length")
     claim(unnamed == 0, f"every control has a label: {unnamed} have none")
-    # the slider of a training's noise, dragged
+    # drag the slider of the noise of a training
     browser.open(address)
     browser.wait_for("document.body && document.body.dataset.round")
     before = browser.evaluate("window.answers.epsilon.epsilon.upper")
@@ -185,7 +193,7 @@ def main():
         compare_numbers(browser, str(build / "bin" / "sotto"))
     finally:
         browser.close()
-    return 1 if wrong else 0
+    return 1 if failures else 0
 
 
 sys.exit(main())
