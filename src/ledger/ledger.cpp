@@ -349,7 +349,7 @@ void Ledger::mark_checkpoint(const std::string& request, const CheckpointMark& m
       throw LedgerError("request " + request +
                         (progress.state == RequestState::answered ? " has its answer already"
                                                                   : " was not begun") +
-                        ": no checkpoint can be marked for it");
+                        ": only a begun request without an answer can have checkpoints");
     }
     if (mark.number != progress.checkpoints + 1) {
       throw LedgerError(

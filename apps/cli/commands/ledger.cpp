@@ -55,9 +55,11 @@ Budget budget_of(const Arguments& arguments) {
   if (!arguments.delta.empty() && !arguments.plan.empty())
     throw InvalidValue("--delta goes with --rho, --epsilon or --mu");
   if (!arguments.plan.empty()) return CommittedBudget{parse_plan(arguments.plan)};
-  if (!arguments.slack.empty() &&
-      (arguments.epsilon.empty() || !arguments.order.empty() || arguments.sum || delta == 0))
-    throw InvalidValue("--slack goes with --epsilon and --delta");
+  if (!arguments.slack.empty() && (arguments.epsilon.empty() || delta == 0))
+    throw InvalidValue("--slack goes with --epsilon and a --delta above 0");
+  if (!arguments.slack.empty() && (!arguments.order.empty() || arguments.sum))
+    throw InvalidValue(std::string("--slack does not go with ") +
+                       (arguments.sum ? "--sum" : "--order") + ": leave one of them out");
   if (!arguments.rho.empty()) return ZcdpBudget{number_of(arguments.rho, "--rho"), delta};
   if (!arguments.mu.empty()) return GdpBudget{number_of(arguments.mu, "--mu"), delta};
   if (!arguments.order.empty())

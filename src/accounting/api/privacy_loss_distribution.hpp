@@ -35,7 +35,8 @@ class PrivacyLossDistribution {
                                    std::optional<Relation> relation = std::nullopt,
                                    std::optional<double> seconds = std::nullopt);
 
-  /// Returns whether the values are those of one attained pair.
+  /// Returns whether one pair of neighbouring inputs attains all values; otherwise they are only
+  /// bounds.
   [[nodiscard]] bool of_pair() const;
   /// Returns a bracket of δ(ε).
   [[nodiscard]] Bound delta(Epsilon epsilon) const;

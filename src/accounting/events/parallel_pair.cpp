@@ -290,8 +290,8 @@ class MaximumPair {
     return share_ * curves_[static_cast<std::size_t>(cells_[cell].largest)].tail(loss);
   }
 
-  // A cell with a known largest curve: its density, and an atom at the upper end if another curve
-  // is the largest beyond it.
+  // Adds the density of a cell with a known largest curve and, if another curve is the largest in
+  // the next cell, an atom at the upper end.
   void add_piece(std::size_t i) {
     const Cell& cell = cells_[i];
     if (auto piece = curves_[static_cast<std::size_t>(cell.largest)].noise) {

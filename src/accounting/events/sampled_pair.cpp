@@ -160,7 +160,7 @@ std::vector<Real> convolved(const RepeatedLattice& lattice) {
   return masses;
 }
 
-// Adds a lattice loss to each atom.
+// Returns the distribution of the sum of an atom's loss and an independent lattice loss.
 std::vector<Atom> with_lattice(const std::vector<Atom>& atoms, const RepeatedLattice& lattice) {
   const std::vector<Real> masses = convolved(lattice);
   std::vector<Atom> result;

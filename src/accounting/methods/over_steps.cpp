@@ -27,7 +27,8 @@ std::int64_t share(std::int64_t count, std::int64_t steps, std::int64_t total) {
   return std::min(count, static_cast<std::int64_t>(std::ceil(part)));
 }
 
-// A part of a sum, or a whole plan, after its share of the steps.
+// Returns the part of a plan that has run after `steps` of `total` steps: its repetitions, scaled
+// and rounded up.
 Plan part_after(const Plan& part, std::int64_t steps, std::int64_t total) {
   const auto* repeat = part.as<Repeat>();
   return repeat == nullptr

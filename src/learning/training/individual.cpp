@@ -19,8 +19,9 @@ void require_sound(const IndividualTraining& individual) {
   const Training& training = individual.training;
   if (!std::holds_alternative<FullBatch>(training.sampling)) {
     throw OutsideConditions(
-        "individual accounting is proved for full batches: sampled steps have no individual cost "
-        "here");
+        "individual accounting is proved for full batches: set `sampling` to FullBatch, or train "
+        "with "
+        "a uniform budget");
   }
   if (training.clipping.kind != ClippingKind::flat || training.clipping.adaptive) {
     throw OutsideConditions(

@@ -92,8 +92,9 @@ Wrapping wrapping_from_above(const std::vector<double>& tilts, const std::vector
                              std::size_t i, double depth, double epsilon) {
   Wrapping best{infinity, i};
   for (std::size_t j = i + 1; j < tilts.size(); ++j) {
-    if (tilts[j] * epsilon > 1000 && tilts[j] > 4 * tilts[i])
-      break;  // raising a loss by one point would cost much
+    // At a larger tilt, rounding a loss up by one grid point would multiply E[e^(tilt loss)] by a
+    // large factor.
+    if (tilts[j] * epsilon > 1000 && tilts[j] > 4 * tilts[i]) break;
     const double length = log_sum(0, ratios[j] + depth) / (tilts[j] - tilts[i]);
     if (length < 0.99 * best.length) best = {length, j};
   }

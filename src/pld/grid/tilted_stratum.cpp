@@ -209,8 +209,8 @@ TiltedStratum::Powers TiltedStratum::powers_at(std::size_t j) const {
     powers.ratio_is_small = powers.ratio_is_small && magnitude(ratio) < 0.5;
     const Complex log_ratio = powers.ratio_is_small ? log1p(ratio) : Complex{0, 0};
     powers.log_ratio = powers.log_ratio + k * log_ratio;
-    powers.ratio_error +=
-        k * 32 * unit * magnitude(ratio) * std::max(1.0, 1 / magnitude(a));  // A is off by a unit
+    // The error of `a` is at most one rounding unit, relative to 1.
+    powers.ratio_error += k * 32 * unit * magnitude(ratio) * std::max(1.0, 1 / magnitude(a));
   }
   return powers;
 }

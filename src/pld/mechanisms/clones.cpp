@@ -81,7 +81,7 @@ class LossLattice {
     added_ += mass;
     ++additions_;
   }
-  /// Counts a mass that is left out.
+  /// Adds the mass to the failure probability instead of to an atom.
   void fail(double mass) { failure_ += mass; }
 
   /// Returns the loss. `relative` bounds the relative error of each mass that was added. Throws

@@ -246,7 +246,7 @@ bool same_column(const Aggregate& a, const Aggregate& b) {
 // A form that serves two measurements of equal rows.
 struct Common {
   Form form;
-  bool others;  // whether the merged measurement takes the second one's aggregate
+  bool uses_second;  // whether the merged measurement takes the second one's aggregate
 };
 // Returns the form that serves both. A count joins the sums of a column only if no row is dropped
 // for a NULL.
@@ -285,7 +285,7 @@ bool merge(OpenMeasurement& into, const OpenMeasurement& other, const Study& stu
   }
   const auto common = common_form(into, other);
   if (!common) return false;
-  if (common->others) into.aggregate = other.aggregate;
+  if (common->uses_second) into.aggregate = other.aggregate;
   into.form = common->form;
   into.queries.insert(into.queries.end(), other.queries.begin(), other.queries.end());
   into.share += other.share;

@@ -101,7 +101,7 @@ class TrainingDesigner {
     if (method == "moments" && (says_steps() || request_.l2)) {
       fail(
           "steps, batch, clip, step_size, l2, clipping and optimiser belong to method = "
-          "\"gradient\"");
+          "\"gradient\": leave them out, or write method = \"gradient\"");
     }
     const bool perturbs = method == "output" || method == "objective";
     if (perturbs &&

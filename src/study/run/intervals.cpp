@@ -69,7 +69,9 @@ bool explained(const Noise& noise, std::span<const double> numbers, std::span<co
   return noise.explains(as_weights(weights), dot(numbers, weights), alpha);
 }
 
-// With t = (x - lower)/range in [0, 1], thirds are range² times Σ(1-t)², 2Σt(1-t), Σt².
+// Returns the weights on the three sums of a measurement of the form `thirds` that give the squared
+// deviation from c, minus `less` per row. With t = (x - lower)/range in [0, 1], these sums are
+// range² times Σ(1-t)², 2Σt(1-t) and Σt².
 std::array<double, 3> deviation_weights(double c, double less) {
   return {c * c - less, -c * (1 - c) - less, (1 - c) * (1 - c) - less};
 }

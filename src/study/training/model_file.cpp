@@ -183,7 +183,9 @@ namespace {
 void set_prediction(const ModelFile& file, LossKind loss, std::span<const double> z,
                     const std::optional<std::string>& truth, Prediction& prediction) {
   if (!std::all_of(z.begin(), z.end(), [](double output) { return std::isfinite(output); })) {
-    throw InvalidValue("the model's outputs are not finite numbers: its parameters are too large");
+    throw InvalidValue(
+        "the model's outputs are not finite numbers, since its parameters are too large: train it "
+        "again with smaller steps");
   }
   const auto& target = file.model.target_feature;
   if (is_of_classes(file)) {
