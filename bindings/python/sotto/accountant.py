@@ -1,6 +1,4 @@
-"""An accountant with the methods of Opacus and dp_accounting, and the translation of their events
-into plans.
-"""
+"""An accountant for events of Opacus and dp_accounting, which become plans."""
 
 from __future__ import annotations
 
@@ -60,8 +58,9 @@ class Accountant:
 
     @classmethod
     def from_opacus(cls, history: Iterable[tuple[float, float, int]]) -> Accountant:
-        """Returns the accountant of an Opacus history, a sequence of (noise multiplier, sample
-        rate, steps).
+        """Returns the accountant of an Opacus history.
+
+        The history is a sequence of (noise multiplier, sample rate, steps).
         """
         accountant = cls()
         for noise, rate, steps in history:
@@ -70,9 +69,7 @@ class Accountant:
 
     @names_arguments
     def epsilon(self, delta: float, *, by: str = "tight", precision: float | None = None, seconds: float | None = None) -> Bound:
-        """Returns certified upper and lower bounds on epsilon; the arguments are those of
-        `sotto.epsilon`.
-        """
+        """Returns certified bounds on epsilon, with the arguments of `sotto.epsilon`."""
         return _epsilon(self.plan, delta, by=by, relation=self._relation, precision=precision, seconds=seconds)
 
     def get_epsilon(self, delta: float) -> float:
@@ -122,9 +119,7 @@ def _composed(event):
 
 
 def _sampled(event, sample):
-    """Returns sample(plan) for the plan of the event that is sampled; None if that event reads no
-    data.
-    """
+    """Returns sample(plan) for the plan of the sampled event; None if it reads no data."""
     plan = plan_of(event.event)
     return None if plan is None else sample(plan)
 

@@ -68,8 +68,7 @@ def delta(
 
 @names_arguments
 def divergence(plan: Plan | str, order: float = 2, *, relation: str | None = None, seconds: float | None = None) -> Bound:
-    """Returns bounds on the Rényi divergence of an order from 1 (Kullback-Leibler) to inf (max
-    divergence).
+    """Returns bounds on the Rényi divergence of an order from 1 (KL) to inf (max divergence).
 
     >>> divergence("gaussian(1)", 8).upper
     4.0
@@ -78,8 +77,7 @@ def divergence(plan: Plan | str, order: float = 2, *, relation: str | None = Non
 
 
 class Comparison(Sequence[Method]):
-    """A comparison is the sequence of all accounting methods, each with its bound on one plan or
-    its refusal.
+    """A comparison has the bound of every accounting method on one plan, or its refusal.
 
     `print` shows it as a table.
     """
@@ -123,9 +121,7 @@ class Comparison(Sequence[Method]):
         return f"<{len(self)} methods for {self.plan} at delta = {self.delta!r}>"
 
     def to_pandas(self):
-        """Returns a pandas DataFrame with one row for each method, in increasing order of the upper
-        bound.
-        """
+        """Returns a pandas DataFrame with a row for each method, the best first."""
         import pandas
 
         columns = ["by", "upper", "lower", "waste", "noise", "order", "refusal"]
@@ -148,8 +144,7 @@ class Comparison(Sequence[Method]):
 def compare(
     plan: Plan | str, delta: float, *, order: float | None = None, relation: str | None = None, seconds: float | None = None, noise: bool | None = None
 ) -> Comparison:
-    """Returns the bound of every method, its waste in epsilon and in noise, or the reason why it
-    does not apply.
+    """Returns the bound and the waste of every method, or the reason why it does not apply.
 
     >>> compare("500 * gaussian(200)", delta=1e-5)["advanced"].waste
     9.99882...
@@ -209,8 +204,7 @@ def explain(
     precision: float | None = None,
     seconds: float | None = None,
 ) -> Explanation:
-    """Returns the derivation of epsilon: each theorem with its reference, its conditions and its
-    result.
+    """Returns the derivation of epsilon, theorem by theorem.
 
     >>> explain("10 * gaussian(3)", delta=1e-5).tree.premises[0].conditions
     ['μ = 1.05409']
@@ -234,8 +228,9 @@ def calibrate(
     precision: float | None = None,
     seconds: float | None = None,
 ) -> Calibration:
-    """Returns the value of the plan's hole that meets a target: the least noise, or the most steps,
-    rate or budget.
+    """Returns the best value of the plan's hole that meets a target.
+
+    That is the least noise, or the most steps, rate or budget.
 
     >>> from sotto import gaussian, hole
     >>> calibration = calibrate(100 * gaussian(hole), epsilon=1, delta=1e-5)
@@ -282,8 +277,9 @@ trade_off = tradeoff
 
 @names_arguments
 def privacy_loss(plan: Plan | str, *, relation: str | None = None, seconds: float | None = None) -> PrivacyLoss:
-    """Returns the distribution of the privacy loss L: P(L > epsilon) and delta(epsilon) as
-    functions of epsilon.
+    """Returns the distribution of the privacy loss L.
+
+    It has P(L > epsilon) and delta(epsilon) as functions of epsilon.
     """
     return PrivacyLoss(_plan(plan), relation, seconds)
 
@@ -317,9 +313,7 @@ def epsilon_over_steps(
 
 
 def bar() -> Callable[[int, int], None]:
-    """Returns a progress callback that draws a bar by tqdm, or does nothing if tqdm is not
-    installed.
-    """
+    """Returns a progress callback, which draws a bar if tqdm is installed."""
     try:
         from tqdm.auto import tqdm
     except ImportError:

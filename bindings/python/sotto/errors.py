@@ -50,9 +50,7 @@ _COMMANDS = {"known_duckdb": 'pip install duckdb==1.4.4, the version that sotto 
 
 
 def _other_duckdb() -> str:
-    """Returns the version of the installed PyPI package `duckdb` if sotto does not support it,
-    otherwise an empty text.
-    """
+    """Returns the version of PyPI's `duckdb` if sotto does not support it, else an empty text."""
     try:
         version = importlib.metadata.version("duckdb")
     except importlib.metadata.PackageNotFoundError:
@@ -193,9 +191,7 @@ class PrivacyWarning(UserWarning):
 
 
 def outside() -> int:
-    """Returns the stack level of the first caller outside of this package and scikit-learn, for
-    warnings.
-    """
+    """Returns the stack level of the first caller outside of sotto and scikit-learn."""
     level, frame = 1, sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in ("sotto", "sklearn"):
         level, frame = level + 1, frame.f_back
@@ -203,8 +199,9 @@ def outside() -> int:
 
 
 def warn_of_delta(delta: float | None, units: float | None = None) -> None:
-    """Warns by PrivacyWarning if delta is too large, for the public number of units if `units` has
-    it.
+    """Issues a PrivacyWarning if delta is too large.
+
+    `units` is the public number of units, if it is known.
     """
     warning = "" if delta is None else _sotto.doubt_about_delta(float(delta), units)
     if warning:

@@ -1,6 +1,4 @@
-"""Public bounds of features, a scaler that uses them, and the detection of pipeline steps that
-learn from rows.
-"""
+"""Public bounds of features, and the detection of pipeline steps that learn from rows."""
 
 from __future__ import annotations
 
@@ -42,9 +40,7 @@ def feature_bounds(bounds, width, names=None):
 
 
 def width_of_bounds(bounds):
-    """Returns the number of features that the bounds list; None if they are one pair of numbers for
-    all features.
-    """
+    """Returns the number of features in the bounds; None if one pair is for all features."""
     if bounds is None:
         return None
     if isinstance(bounds, dict):
@@ -167,8 +163,7 @@ class BoundedScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
 
 def steps_that_learn():
-    """Returns the types of those pipeline steps that learn from rows in front of the running
-    estimator.
+    """Returns the types of the steps of the running pipelines that learn from rows.
 
     scikit-learn does not tell an estimator that it is part of a pipeline, so the stack of this
     thread is searched for a running Pipeline.fit.

@@ -69,8 +69,7 @@ def enroll(name: str, folder: str | os.PathLike = ".") -> Enrolled:
 
 
 class Session:
-    """A session is the agreement of all members: who they are, what they sum, with which noise and
-    at which cost.
+    """A session is the agreement of all members: on their sums, the noise and the cost.
 
     Its text is signed, so all members must have it byte by byte.
     """
@@ -180,9 +179,7 @@ class Session:
 
     @property
     def colluding(self) -> int:
-        """The number of members that may collude with the coordinator without breaking the
-        guarantee.
-        """
+        """The number of members that may collude with the coordinator."""
         return self._session.colluding
 
     @property
@@ -192,9 +189,7 @@ class Session:
 
     @property
     def honest(self) -> int:
-        """The number of members whose noise is certainly in a sum and unknown to the colluding
-        members.
-        """
+        """The least number of members' noise in a sum that colluding members do not know."""
         return self._session.honest
 
     @property
@@ -299,8 +294,10 @@ class Sums:
 
     @property
     def sums(self) -> list[Sum]:
-        """The sum of each round: its numbers, the members in it, the missing members, and the
-        standard deviation of the noise.
+        """The sum of each round.
+
+        It has its numbers, its members, the missing members, and the standard deviation of the
+        noise.
         """
         return self._run.sums
 
@@ -341,9 +338,7 @@ class Sums:
 
 
 class Mean(Sums):
-    """The mean and the number of units of a session, which are public and identical for all
-    members.
-    """
+    """The mean and the number of units of a session, public and identical for all members."""
 
     def _of_round(self, round: int) -> tuple[float, float, float, float, float, float]:
         return self._run.mean(self.session._session, round % len(self.sums))
@@ -425,8 +420,7 @@ class Party:
         progress: Callable[[str, float], None] | None = None,
         checkpoints: str | os.PathLike | None = None,
     ) -> Sums:
-        """Charges the ledger, contributes this member's numbers with noise, and returns the sums
-        over all members.
+        """Charges the ledger, contributes this member's numbers, and returns all sums.
 
         A repeated call returns the stored sums and charges nothing. `progress(step, share)` is
         called as the work advances. `checkpoints` is the folder of the state that must survive a
@@ -446,8 +440,7 @@ class Party:
         progress: Callable[[str, float], None] | None = None,
         checkpoints: str | os.PathLike | None = None,
     ) -> Mean:
-        """Charges the ledger, contributes this member's values with noise, and returns the mean
-        over all members.
+        """Charges the ledger, contributes this member's values, and returns the mean.
 
         `values` has one value for each of this member's units. The other arguments are those of
         `sum`.
@@ -465,8 +458,7 @@ class Party:
 
     @names_arguments
     def cost(self, catalogue: Catalogue | str | os.PathLike, format: str = "table") -> str:
-        """Returns the cost of a session of a study for this member's ledger, and the predicted
-        errors of its answers.
+        """Returns the cost of the session's study for this member, and its predicted errors.
 
         It reads no data and charges nothing. `format` is "table" or "json".
         """
@@ -481,8 +473,7 @@ class Party:
         table=None,
         checkpoints: str | os.PathLike | None = None,
     ) -> Answers:
-        """Runs the session's study on this member's data and charges the ledger that the data file
-        names.
+        """Runs the session's study on this member's data, and charges its ledger.
 
         `catalogue` is the folder of this member's catalogue, or a sotto.Session on it. `table` has
         the rows in memory, as in Study.run. `progress` and `checkpoints` are those of `sum`.
@@ -592,9 +583,7 @@ class _Connection:
             return self._end
 
     def read(self, seconds: float) -> bytes | tuple[int, str] | None:
-        """Returns the next frame, the end of the stream, or None if neither arrived within
-        `seconds`.
-        """
+        """Returns the next frame, the end of the stream, or None after `seconds`."""
         with self._news:
             self._news.wait_for(lambda: self._inbox is not None or self._end is not None, seconds)
             if self._inbox is None:

@@ -28,8 +28,7 @@ from .repeated_fits import Family, families, remember, were_learned_from
 
 
 class _Private(BaseEstimator):
-    """The base class of all estimators: their arguments, the charge, and the refusal of repeated
-    fits.
+    """The base class of all estimators: their arguments, charges and the limit on fits.
 
     Without a ledger nothing adds up the costs of several fits. An estimator, its clones, copies and
     pickles therefore form a Family, which may be fitted once per process; rows are remembered too.
@@ -96,8 +95,9 @@ class _Private(BaseEstimator):
         return self._family
 
     def _require_one_fit(self, goes_on, rows):
-        """Raises BudgetRefused for a second fit without a ledger: of this estimator's family, or on
-        the same rows.
+        """Raises BudgetRefused for a second fit without a ledger.
+
+        That is a fit of this estimator's family, or of any estimator on the same rows.
 
         `goes_on` says that partial_fit continues an earlier fit.
         """
@@ -139,9 +139,7 @@ class _Private(BaseEstimator):
     }
 
     def _require_arguments(self, known=(), units=None):
-        """Raises InvalidValue that names all missing arguments without a default, except those in
-        `known`.
-        """
+        """Raises InvalidValue if required arguments are missing, except those in `known`."""
         missing = [name for name in self._needs if hasattr(self, name) and getattr(self, name) is None and name not in known]
         if not missing:
             return
@@ -211,8 +209,7 @@ class _Private(BaseEstimator):
         return self
 
     def _require_same_frame(self, learner, units):
-        """Raises InvalidValue if partial_fit has other bounds, classes or units than the earlier
-        fit.
+        """Raises InvalidValue unless partial_fit has the bounds and units of the first call.
 
         Parameters have no meaning under other bounds, and guarantees for rows and for whole units
         do not add up.
@@ -307,9 +304,7 @@ class _Private(BaseEstimator):
 
 
 def _warn_of_steps_that_learn(name):
-    """Returns the names of the pipeline steps in front of an estimator that learn from rows, and
-    warns if there are any.
-    """
+    """Returns the pipeline steps in front of an estimator that learn from rows, and warns."""
     steps = steps_that_learn()
     if not steps:
         return ""
@@ -332,8 +327,7 @@ def _sum_of(events):
 
 
 def _at_most(rows, targets, units, most):
-    """Returns the first `most` rows of each unit, with their targets and units, and units numbered
-    from 0.
+    """Returns the first `most` rows of each unit, with targets and numbers of units.
 
     The choice depends on the rows of the unit alone, as the sensitivity requires.
     """
@@ -366,8 +360,7 @@ class _Classifier(ClassifierMixin, _Private):
 
     @names_arguments
     def partial_fit(self, X, y, classes=None, *, units=None, progress=None, checkpoint=None):
-        """Continues the training on these rows from the current parameters, and returns the
-        estimator.
+        """Continues the training on these rows, and returns the estimator.
 
         Each call costs a further (epsilon, delta), and `plan_` is the sum of all calls. The
         arguments are those of `fit`; `classes` is an alternative to classes= of the constructor.
@@ -393,8 +386,10 @@ class _Classifier(ClassifierMixin, _Private):
         return self._learn(X, codes.astype(numpy.float64), units, progress, checkpoint, further)
 
     def _known_classes(self, passed):
-        """Returns the classes of the constructor, else those `passed` to partial_fit, else those of
-        its first call.
+        """Returns the classes.
+
+        They are those of the constructor, else those `passed` to partial_fit, else those of its
+        first call.
 
         Raises InvalidValue if there are none or too few, or if those passed are not among the
         constructor's.

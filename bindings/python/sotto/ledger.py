@@ -127,8 +127,10 @@ class Ledger:
 
     @property
     def remaining(self) -> Remaining:
-        """The budget that certainly remains, as a number in its currency whose text shows percent
-        of the promised epsilon.
+        """The budget that certainly remains.
+
+        It is a number in the currency of the budget. Its text shows percent of the promised
+        epsilon.
         """
         return Remaining(*self._ledger.what_is_left())
 

@@ -42,9 +42,7 @@ class Additive:
         return self._noise.grid
 
     def margin(self, probability: float = 0.95) -> float:
-        """Returns the distance within which a released number is of its value with this
-        probability.
-        """
+        """Returns a bound on the error of a released number that holds with this probability."""
         return self._noise.margin(probability)
 
     @names_arguments
@@ -101,8 +99,9 @@ class Gaussian(Additive):
         order: float | None = None,
         classical: bool = False,
     ) -> Gaussian:
-        """Returns the least noise for epsilon and delta, for rho (zCDP), or for epsilon at an order
-        (Rényi DP).
+        """Returns the least noise for a target.
+
+        The target is epsilon and delta, rho (zCDP), or epsilon at an order (Rényi DP).
 
         `classical` uses the classical formula for epsilon and delta instead of the tight one.
         Raises InvalidValue unless the arguments name one target.
@@ -149,8 +148,7 @@ class Arsinh(Additive):
 
 
 def noise_for(plan: Plan | str, *, epsilon: float, delta: float) -> Additive:
-    """Returns the calibrated mechanism of a plan with a hole, such as the Gaussian noise of `100 *
-    gaussian(?)`.
+    """Returns the calibrated mechanism of a plan with a hole, such as `100 * gaussian(?)`.
 
     All of the plan, here 100 releases, costs (epsilon, delta).
     """
@@ -159,9 +157,7 @@ def noise_for(plan: Plan | str, *, epsilon: float, delta: float) -> Additive:
 
 
 def _of(cls, noise):
-    """Returns the mechanism of class `cls` with this noise, without calling the constructor of
-    `cls`.
-    """
+    """Returns a mechanism of class `cls` with this noise, without its constructor."""
     mechanism = cls.__new__(cls)
     mechanism._noise = noise
     return mechanism

@@ -1,6 +1,4 @@
-"""The record of fits without a ledger in this process, by which a second fit on the same rows is
-refused.
-"""
+"""The record of fits without a ledger in this process, which may not be repeated."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""The cost of a search over settings of private estimators, computed from all of its fits before
-any is charged.
-"""
+"""The cost of a search over settings of private estimators, before any fit is charged."""
 
 from __future__ import annotations
 
@@ -84,9 +82,7 @@ def search_cost(search, n_fits=None, *, n_features=None, delta=None) -> SearchCo
 
 
 def _candidates_of(search, n_fits):
-    """Returns the estimators that a search fits, each with its number of fits, and whether the
-    search refits one.
-    """
+    """Returns the estimators of a search with their numbers of fits, and whether it refits one."""
     if isinstance(search, (GridSearchCV, RandomizedSearchCV)):
         if n_fits is not None:
             raise InvalidValue("n_fits= goes with an estimator: leave it out for a search, whose fits are counted")
@@ -131,9 +127,7 @@ def _event_of(estimator, n_features):
 
 
 def _preview(ledger, fits):
-    """Returns the number of these fits that the ledger admits, and the reason why it refuses the
-    next.
-    """
+    """Returns the number of fits that the ledger admits, and why it refuses the next."""
     adds_up = ledger._ledger.adds_up_epsilon
     events = [(event, estimator.delta if adds_up else None) for estimator, event, times in fits for _ in range(times)]
     return ledger._ledger.would_admit_of(events)

@@ -121,8 +121,10 @@ class Session:
 
     @property
     def remaining(self) -> Remaining:
-        """The remaining budget, as a number in its currency whose text shows percent of the
-        promised epsilon.
+        """The remaining budget.
+
+        It is a number in the currency of the budget. Its text shows percent of the promised
+        epsilon.
         """
         return self.ledger().remaining
 
@@ -156,8 +158,9 @@ class Session:
         rho: float | None = None,
         confidence: float | None = None,
     ) -> Study:
-        """Returns a study of several questions under one charge, with a budget and the confidence
-        of its intervals.
+        """Returns a study of several questions under one charge.
+
+        The study has this budget, and `confidence` is that of its intervals.
         """
         return Study(self, _study_text(questions, title, epsilon, delta, rho, confidence))
 
@@ -203,8 +206,7 @@ class Study:
 
     @names_arguments
     def cost(self, format: str = "table", *, again: bool = False) -> str:
-        """Returns the cost of the study, the predicted errors, and whether the ledger will admit
-        it.
+        """Returns the cost of the study, its predicted errors, and the ledger's decision.
 
         It reads no data and charges nothing. `format` is "table", "json" or "csv". `again` is that
         of `run`.
@@ -289,9 +291,7 @@ class Query:
         return dataclasses.replace(self, keys={**self.keys, **keys})
 
     def where(self, expression: str) -> Query:
-        """Restricts the query to rows for which the expression is true, and for which earlier ones
-        are.
-        """
+        """Restricts the query to rows for which this and all earlier expressions are true."""
         before = self.keys.get("where")
         return self._with(where=f"({before}) and ({expression})" if before else expression)
 
@@ -384,8 +384,9 @@ class Query:
 
 
 class Answers:
-    """The answers of a study, with intervals: `to_pandas()` has all of them, and `answers[name]`
-    those of a question.
+    """The answers of a study, with intervals.
+
+    `to_pandas()` returns all of them, and `answers[name]` those of a question.
 
     `print` shows them as a table.
     """
@@ -469,9 +470,7 @@ def _limit_keys(rows: int | None, groups: int | None) -> dict[str, int]:
 
 
 def _study_text(questions: Sequence[Question], title=None, epsilon=None, delta=None, rho=None, confidence=None) -> str:
-    """Returns the text of a study, which the library prints for C++ too: the id of its request is a
-    hash of the text.
-    """
+    """Returns the text of a study, from which the library computes the id of its request."""
     if not questions:
         raise InvalidValue("a study asks something: pass at least one question, such as session.query(…).count()")
     if len({question.data for question in questions}) != 1:

@@ -62,9 +62,7 @@ class Simulation:
 
     @property
     def notes(self) -> list[tuple[str, str]]:
-        """The meaning of the numbers and the attacker they hold against, each as (heading,
-        sentences).
-        """
+        """The assumptions and the meaning of the numbers, as pairs (heading, sentences)."""
         return self._report.notes
 
     @property
@@ -132,8 +130,7 @@ def averaging(
     runs: int = 100,
     progress: Progress | None = None,
 ) -> Simulation:
-    """Simulates the mean of values in [0, 1], one value from each user, and returns its error and
-    its cost.
+    """Simulates the mean of one value in [0, 1] from each user.
 
     The result has a row for each number in `users`. It compares the measured and the predicted
     error with the errors of a trusted curator and of local DP.
@@ -165,8 +162,7 @@ def learning(
     label: str = "median_house_value",
     progress: Progress | None = None,
 ) -> Simulation:
-    """Simulates logistic regression by federated gradient descent, and returns the accuracy of each
-    protocol.
+    """Simulates logistic regression by federated gradient descent.
 
     The protocols are a trusted curator, secure aggregation, local DP, and a token on a random walk.
     (epsilon, delta) is the cost of the whole training for the replacement of one user's records.
@@ -187,8 +183,7 @@ def learning(
 
 @names_arguments
 def table(name: str, *, data: str | os.PathLike = "", label: str = "median_house_value", progress: Progress | None = None) -> Simulation:
-    """Returns a recomputed table or figure of the literature on learning without a trusted curator,
-    with exact values.
+    """Returns a recomputed table or figure of the literature, with exact values.
 
     `tables()` returns the names. Raises InvalidValue for an unknown name.
 

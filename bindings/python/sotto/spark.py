@@ -1,5 +1,4 @@
-"""Studies of Spark DataFrames: Spark SQL computes the sums of each group, and sotto adds noise to
-them.
+"""Studies of Spark DataFrames: Spark SQL computes sums, and sotto adds noise to them.
 
 It needs Spark 4 or later, classic or by Spark Connect. While a study runs, the Spark session has
 sotto's settings (`SETTINGS`: ANSI mode, UTC, case-sensitive names) and a temporary view. Afterwards
@@ -56,8 +55,7 @@ class _View:
 
 
 class _Settings:
-    """The settings of a Spark session before sotto changed them, and the number of runs that need
-    sotto's.
+    """The original settings of a Spark session, and the number of runs that need sotto's.
 
     The last run that ends restores the settings. All members are guarded by `_lock`.
     """
