@@ -1,5 +1,5 @@
-# Finds MPFR and GMP as MPFR::MPFR. Both are under the LGPL, so they are linked as shared libraries, which users of
-# the command or the library can replace. Static archives do not count.
+# Finds MPFR and GMP as MPFR::MPFR. Both are under the LGPL, so they are linked as shared libraries,
+# which users of the command or the library can replace. Static archives do not count.
 find_path(MPFR_INCLUDE_DIR mpfr.h)
 find_library(MPFR_SHARED_LIBRARY NAMES libmpfr${CMAKE_SHARED_LIBRARY_SUFFIX})
 find_library(GMP_SHARED_LIBRARY NAMES libgmp${CMAKE_SHARED_LIBRARY_SUFFIX})

@@ -1,6 +1,7 @@
-# sotto_folder(privacy DEPENDS core numerics) builds src/privacy/**/*.cpp as the target sotto::privacy. DEPENDS lists the
-# folders whose headers its files include, which tests/architecture/check.py verifies. Headers in src/ are included by
-# their path below src/: "privacy/api/conversions.hpp".
+# sotto_folder(privacy DEPENDS core numerics) builds src/privacy/**/*.cpp as the target
+# sotto::privacy. DEPENDS lists the folders whose headers its files include, which
+# tests/architecture/check.py verifies. Headers in src/ are included by their path below src/:
+# "privacy/api/conversions.hpp".
 
 add_library(sotto_options INTERFACE)
 target_compile_features(sotto_options INTERFACE cxx_std_20)

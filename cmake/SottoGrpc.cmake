@@ -1,5 +1,5 @@
-# Finds gRPC and sets SOTTO_GRPC to whether it is installed. sotto_protocol(NAME FILE) generates a library of the
-# messages and services of a .proto file.
+# Finds gRPC and sets SOTTO_GRPC to whether it is installed. sotto_protocol(NAME FILE) generates a
+# library of the messages and services of a .proto file.
 find_path(GRPC_INCLUDE_DIR grpcpp/grpcpp.h)
 find_library(GRPCPP_LIBRARY grpc++)
 find_library(GRPC_LIBRARY grpc)

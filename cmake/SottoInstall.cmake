@@ -1,6 +1,6 @@
-# Installs the headers, an archive for each folder or the shared library, the files for find_package(sotto) and
-# pkg-config, and the command with its manual page and shell completions. Each Debian package is one component:
-# library, development, command, duckdb.
+# Installs the headers, an archive for each folder or the shared library, the files for
+# find_package(sotto) and pkg-config, and the command with its manual page and shell completions.
+# Each Debian package is one component: library, development, command, duckdb.
 include(CMakePackageConfigHelpers)
 
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/sotto)

@@ -1,5 +1,5 @@
-# The target sotto::sotto has all folders: their archives, or with SOTTO_SHARED one shared library. The ABI of the shared
-# library changes with the minor version.
+# The target sotto::sotto has all folders: their archives, or with SOTTO_SHARED one shared library.
+# The ABI of the shared library changes with the minor version.
 get_property(folders GLOBAL PROPERTY SOTTO_FOLDERS)
 if(SOTTO_SHARED)
   add_library(sotto SHARED)
@@ -10,7 +10,8 @@ if(SOTTO_SHARED)
   target_include_directories(sotto PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_compile_features(sotto PUBLIC cxx_std_20)
   target_link_libraries(sotto PRIVATE OpenSSL::Crypto MPFR::MPFR SQLite::SQLite3 ZLIB::ZLIB ${SODIUM_LIBRARY} ${CMAKE_DL_LIBS})
-  # Symbols of static archives in the library stay hidden, and all addresses are resolved when it is loaded.
+  # Symbols of static archives in the library stay hidden, and all addresses are resolved when it is
+  # loaded.
   target_link_options(sotto PRIVATE -Wl,--exclude-libs,ALL -Wl,--no-undefined -Wl,-z,relro,-z,now,-z,noexecstack)
 else()
   add_library(sotto INTERFACE)

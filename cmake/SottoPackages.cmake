@@ -1,5 +1,6 @@
-# Builds a Debian package for each component of a tree with SOTTO_SHARED: `cmake --build build/shared --target packages`,
-# or ./dev package, writes them to build/packages. docs/decisions/0033-packages.md gives the reasons for these four.
+# Builds a Debian package for each component of a tree with SOTTO_SHARED: `cmake --build
+# build/shared --target packages`, or ./dev package, writes them to build/packages.
+# docs/decisions/0033-packages.md gives the reasons for these four.
 if(NOT CPACK_PACKAGE_CONTACT)  # the publisher sets -DCPACK_PACKAGE_CONTACT="NAME <ADDRESS>"
   set(CPACK_PACKAGE_CONTACT "sotto maintainers <maintainers@example.org>")
 endif()
@@ -8,8 +9,8 @@ string(TIMESTAMP year "%Y" UTC)
 set(about "sotto answers questions about people and hides each of them: it says what a\nstudy costs in differential privacy before it runs, keeps the budget in a
 ledger, and adds noise whose distribution is exactly the one that was\naccounted.")
 
-# sotto_package(COMPONENT NAME SECTION SUMMARY …) defines a package. CONTAINS lists the license files of third-party code
-# in the package, and FILES are added to its control archive.
+# sotto_package(COMPONENT NAME SECTION SUMMARY …) defines a package. CONTAINS lists the license
+# files of third-party code in the package, and FILES are added to its control archive.
 function(sotto_package component name section summary)
   cmake_parse_arguments(PACKAGE "" "DEPENDS;RECOMMENDS" "CONTAINS;FILES" ${ARGN})
   string(TOUPPER ${component} key)
@@ -37,7 +38,8 @@ function(sotto_package component name section summary)
   install(FILES ${folder}/copyright ${folder}/changelog.gz DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${name} COMPONENT ${component})
 endfunction()
 
-# shlibs: the dependency of programs that link the library. triggers: rebuild the loader's cache after installation.
+# shlibs: the dependency of programs that link the library. triggers: rebuild the loader's cache
+# after installation.
 set(minor ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
 file(WRITE ${PROJECT_BINARY_DIR}/packages/shlibs "libsotto ${minor} libsotto${minor} (>= ${PROJECT_VERSION})\n")
 file(WRITE ${PROJECT_BINARY_DIR}/packages/triggers "activate-noawait ldconfig\n")

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Runs the examples of the documentation: run_snippets.py [--build BUILD] [--fix] [FILE…].
 
-FILEs are README.md and docs/**/*.md by default. Each file runs in a temporary folder, with the built sotto in PATH.
-The first line of a fenced block says how it is run:
+FILEs are README.md and docs/**/*.md by default. Each file runs in a temporary folder, with the
+built sotto in PATH. The first line of a fenced block says how it is run:
 
   console     Lines `$ command`, each followed by the expected output (stdout and stderr) and, if the exit status is not
               0, by `# exit N`. A line `…` or `...` matches any lines, and `…` inside a line matches any text. A command
@@ -35,7 +35,10 @@ SECONDS = 300
 
 
 def environment(build, home):
-    """Returns the environment of the commands. The user's files are below `home`, which is empty at first."""
+    """Returns the environment of the commands.
+
+    The user's files are below `home`, which is empty at first.
+    """
     path = f"{build / 'bin'}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("XDG_")}
     return {**inherited, "HOME": str(home), "PATH": path, "NO_COLOR": "1", "TERM": "dumb", "LC_ALL": "C.UTF-8", "SOTTO_SOURCE": str(ROOT)}
@@ -45,7 +48,9 @@ def environment(build, home):
 
 
 class Step:
-    """A command of a transcript. lines[first:end] of the transcript are its expected output and its exit line."""
+    """A command of a transcript. lines[first:end] of the transcript are its expected output and its
+    exit line.
+    """
 
     def __init__(self, command, line, first, body):
         self.command, self.line, self.first, self.end = command, line, first, first + len(body)
@@ -96,12 +101,16 @@ def without_numbers(line):
 
 
 def shortened(line):
-    """Returns the line with long numbers rounded to eight digits, since further ones depend on the processor."""
+    """Returns the line with long numbers rounded to eight digits, since further ones depend on the
+    processor.
+    """
     return LONG_NUMBER.sub(lambda number: f"{float(number.group()):.8g}", line)
 
 
 def matches(expected, actual, noisy=False):
-    """Returns whether the lines match: an ellipsis matches any text, and with `noisy` a number matches any number."""
+    """Returns whether the lines match: an ellipsis matches any text, and with `noisy` a number
+    matches any number.
+    """
     normal = without_numbers if noisy else shortened
     expected, actual = map(normal, expected), map(normal, actual)
     pattern = ""
@@ -131,8 +140,8 @@ def difference(expected, actual):
 def run_transcript(name, lines, cwd, env, offset=0, fix=False, noisy=False):
     """Runs every step of a transcript.
 
-    `offset` is the number of lines before the transcript in the file `name`. Returns the number of steps, the
-    failures as text (none with `fix`), and the lines with the actual output.
+    `offset` is the number of lines before the transcript in the file `name`. Returns the number of
+    steps, the failures as text (none with `fix`), and the lines with the actual output.
     """
     failures, actual_lines = [], list(lines)
     steps = steps_of(lines)
@@ -154,7 +163,9 @@ def run_transcript(name, lines, cwd, env, offset=0, fix=False, noisy=False):
 
 
 class Block:
-    """A fenced block of a page: the info string, the indentation of the fence, and the lines of the content."""
+    """A fenced block of a page: the info string, the indentation of the fence, and the lines of the
+    content.
+    """
 
     def __init__(self, info, indent, first, end):
         self.info, self.indent, self.first, self.end = info, indent, first, end  # content is lines[first:end]
@@ -178,7 +189,9 @@ def blocks_of(lines):
 
 
 def library_flags(build):
-    """Returns the linker flags of the built library, in the order of pkg-config for an installed one."""
+    """Returns the linker flags of the built library, in the order of pkg-config for an installed
+    one.
+    """
     text = (build / "sotto.pc").read_text()
     libs = re.search(r"^Libs:(.*)$", text, re.MULTILINE)[1].split()
     other_libs = []

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Tests the error messages of the command for common mistakes: mistakes.py [--build BUILD] [--show] [NAME…].
+"""Tests the error messages of the command for common mistakes: mistakes.py [--build BUILD] [--show]
+[NAME…].
 
-A row has a command, its exit code, and patterns that the message must contain. A good message says what is wrong, where
-it is, and what to type instead, so the last pattern of each row is the remedy. Every row runs in a new folder with the
-data set `people`. No message may contain the words of a parser or of the C++ library.
+A row has a command, its exit code, and patterns that the message must contain. A good message says
+what is wrong, where it is, and what to type instead, so the last pattern of each row is the remedy.
+Every row runs in a new folder with the data set `people`. No message may contain the words of a
+parser or of the C++ library.
 """
 import argparse
 import gzip
@@ -55,7 +57,8 @@ type = "integer"
 null = "drop"
 """
 
-# Words of toml++, CLI11, the C++ library and the system that say nothing to a user, and names of the C++ interface.
+# Words of toml++, CLI11, the C++ library and the system that say nothing to a user, and names of
+# the C++ interface.
 INNER = re.compile(
     r"Error while parsing|_M_range|std::|basic_string|bad_alloc|bad_cast|terminate called|what\(\)|stod|stoi\b"
     r"|arguments? (was|were) not expected|expected but received|\bNaN\b.*assert|regex_error|filesystem error|required TEXT missing"

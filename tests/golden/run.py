@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Compares the output of commands with stored transcripts: run.py [--build BUILD] [--fix] [FILE…].
 
-Each *.txt in this folder is a transcript with the rules of the console blocks in tests/docs/run_snippets.py. Lines before
-the first command are prose. --fix replaces the expected output by the actual one.
+Each *.txt in this folder is a transcript with the rules of the console blocks in
+tests/docs/run_snippets.py. Lines before the first command are prose. --fix replaces the expected
+output by the actual one.
 """
 import argparse
 import sys

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Tests that no command waits for a pipe or reads a device: special_files.py [--build BUILD] [--command PATH] [--show].
+"""Tests that no command waits for a pipe or reads a device: special_files.py [--build BUILD]
+[--command PATH] [--show].
 
-Every file that a command opens is replaced by a pipe, a socket, a folder, links to devices, a link to itself and a
-sparse file of 300 MB. The command must end within the time limit, with little memory, and with an error in a sentence.
-Commands that list or scan a catalogue must still succeed.
+Every file that a command opens is replaced by a pipe, a socket, a folder, links to devices, a link
+to itself and a sparse file of 300 MB. The command must end within the time limit, with little
+memory, and with an error in a sentence. Commands that list or scan a catalogue must still succeed.
 """
 import argparse
 import os
@@ -121,7 +122,9 @@ PLACES = [
 
 
 def prepare(command, folder):
-    """Creates a catalogue with people.data.toml and its ledger, studies, a stored answer and a model."""
+    """Creates a catalogue with people.data.toml and its ledger, studies, a stored answer and a
+    model.
+    """
     (folder / "cat").mkdir()
     (folder / "people.csv").write_text("age,ill\n" + "30,true\n40,false\n" * 500)
     (folder / "configuration/sotto").mkdir(parents=True)
@@ -138,7 +141,9 @@ def prepare(command, folder):
 
 
 def run(command, folder, line):
-    """Runs a command line, and returns its status (None if it did not end in time), its output and its errors."""
+    """Runs a command line, and returns its status (None if it did not end in time), its output and
+    its errors.
+    """
     environment = {"HOME": str(folder), "XDG_CONFIG_HOME": str(folder / "configuration"), "PATH": os.environ["PATH"], "TMPDIR": str(folder)}
     limited = f"ulimit -d {MEMORY}; exec {command} {' '.join(quoted(word) for word in line.split())}"
     try:
@@ -153,7 +158,9 @@ def quoted(word):
 
 
 def problem_of(command, pattern, folder, place, line, must_fail, kind, show):
-    """Runs a command in a copy of `pattern` with `place` replaced, and returns the problem; empty if there is none."""
+    """Runs a command in a copy of `pattern` with `place` replaced, and returns the problem; empty
+    if there is none.
+    """
     shutil.rmtree(folder)
     shutil.copytree(pattern, folder)
     path = folder / place

@@ -1,7 +1,7 @@
 """Measures the overhead of a call from Python, and noise on a million numbers: calls.py PROGRAM.
 
-PROGRAM is build/bin/bench_python_calls, which makes the same calls from C++. All times are processor time, the
-least of many repetitions.
+PROGRAM is build/bin/bench_python_calls, which makes the same calls from C++. All times are
+processor time, the least of many repetitions.
 """
 
 import subprocess
@@ -13,7 +13,10 @@ import sotto
 
 
 def least_time(repetitions, calls, run):
-    """Returns the least processor time of one call of `run`, in seconds. A repetition has several calls."""
+    """Returns the least processor time of one call of `run`, in seconds.
+
+    A repetition has several calls.
+    """
     least = float("inf")
     for _ in range(repetitions):
         start = time.thread_time()

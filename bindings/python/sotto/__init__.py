@@ -92,7 +92,8 @@ from .ledger import Ledger
 from .mechanisms import Additive, Arsinh, Gaussian, Laplace, noise_for
 from .session import Answers, Query, Question, Session, Study, release
 
-# The names that need scikit-learn, with the module of each: importing sotto does not import scikit-learn.
+# The names that need scikit-learn, with the module of each: importing sotto does not import
+# scikit-learn.
 _SKLEARN_MODULES = {
     **dict.fromkeys(("LinearRegression", "LinearSVC", "LogisticRegression", "MLPClassifier", "SoftmaxRegression"), "learning"),
     **dict.fromkeys(("SearchCost", "search_cost"), "search"),

@@ -1,4 +1,4 @@
-"""An accountant with the methods of Opacus and dp_accounting, and the translation of their events into plans."""
+"""An accountant for events of Opacus and dp_accounting, which become plans."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ class Accountant:
     >>> Accountant().compose(poisson(0.01, gaussian(1.0)), 10_000).get_epsilon(1e-5)
     6.18771238...
 
-    The bounds hold for events that are fixed in advance. Use a Ledger for events that are chosen after
-    earlier answers. `relation` is the neighbouring relation, such as "replace-one"; without it the sampling of the
-    events decides.
+    The bounds hold for events that are fixed in advance. Use a Ledger for events that are chosen
+    after earlier answers. `relation` is the neighbouring relation, such as "replace-one"; without
+    it the sampling of the events decides.
     """
 
     def __init__(self, *, relation: str | None = None):
@@ -37,8 +37,9 @@ class Accountant:
     def compose(self, event, count: int = 1) -> Accountant:
         """Adds an event `count` times and returns the accountant.
 
-        The event is a plan, the text of a plan, or an event of dp_accounting. Raises InvalidValue if `count`
-        is not a positive whole number, and OutsideConditions if no plan describes the event.
+        The event is a plan, the text of a plan, or an event of dp_accounting. Raises InvalidValue
+        if `count` is not a positive whole number, and OutsideConditions if no plan describes the
+        event.
         """
         plan = plan_of(event)
         if count < 1 or count != int(count):
@@ -57,7 +58,10 @@ class Accountant:
 
     @classmethod
     def from_opacus(cls, history: Iterable[tuple[float, float, int]]) -> Accountant:
-        """Returns the accountant of an Opacus history, a sequence of (noise multiplier, sample rate, steps)."""
+        """Returns the accountant of an Opacus history.
+
+        The history is a sequence of (noise multiplier, sample rate, steps).
+        """
         accountant = cls()
         for noise, rate, steps in history:
             accountant.compose(_step(noise, rate), steps)
@@ -65,7 +69,7 @@ class Accountant:
 
     @names_arguments
     def epsilon(self, delta: float, *, by: str = "tight", precision: float | None = None, seconds: float | None = None) -> Bound:
-        """Returns certified upper and lower bounds on epsilon; the arguments are those of `sotto.epsilon`."""
+        """Returns certified bounds on epsilon, with the arguments of `sotto.epsilon`."""
         return _epsilon(self.plan, delta, by=by, relation=self._relation, precision=precision, seconds=seconds)
 
     def get_epsilon(self, delta: float) -> float:
@@ -88,8 +92,9 @@ def _step(noise_multiplier: float, sample_rate: float) -> Plan:
 def plan_of(event) -> Plan | None:
     """Returns the plan of an event, or None for an event that reads no data.
 
-    An event is a plan, the text of a plan, or an event of dp_accounting, which may contain events. A noise
-    multiplier becomes noise for sensitivity 1. Raises OutsideConditions if no plan describes an event.
+    An event is a plan, the text of a plan, or an event of dp_accounting, which may contain events.
+    A noise multiplier becomes noise for sensitivity 1. Raises OutsideConditions if no plan
+    describes an event.
     """
     if isinstance(event, Plan):
         return event
@@ -114,7 +119,7 @@ def _composed(event):
 
 
 def _sampled(event, sample):
-    """Returns sample(plan) for the plan of the event that is sampled; None if that event reads no data."""
+    """Returns sample(plan) for the plan of the sampled event; None if it reads no data."""
     plan = plan_of(event.event)
     return None if plan is None else sample(plan)
 
@@ -130,7 +135,8 @@ def _zcdp(event):
     return _sotto.zcdp(event.rho)
 
 
-# The plan of each of dp_accounting's events, by the name of its class: dp_accounting is not imported.
+# The plan of each of dp_accounting's events, by the name of its class: dp_accounting is not
+# imported.
 _EVENTS = {
     "NoOpDpEvent": lambda event: None,
     "GaussianDpEvent": lambda event: _sotto.gaussian(event.noise_multiplier),

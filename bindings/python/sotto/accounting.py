@@ -35,13 +35,13 @@ def epsilon(
     True
 
     `by` selects the accounting method, and `order` the order of a Rényi method. `relation` is the
-    neighbouring relation; without it the plan's sampling decides. `precision` is the relative width of the
-    interval between the bounds that the method "pld" should reach; with it the call may take minutes and a
-    gigabyte. `seconds` limits the time instead of the amount of work, so that the result depends on the
-    machine.
+    neighbouring relation; without it the plan's sampling decides. `precision` is the relative width
+    of the interval between the bounds that the method "pld" should reach; with it the call may take
+    minutes and a gigabyte. `seconds` limits the time instead of the amount of work, so that the
+    result depends on the machine.
 
-    Raises OutsideConditions if no theorem applies, and OutOfWork if the limit is reached before any bound is
-    proved. These arguments and errors apply to the other functions of this module too.
+    Raises OutsideConditions if no theorem applies, and OutOfWork if the limit is reached before any
+    bound is proved. These arguments and errors apply to the other functions of this module too.
     """
     warn_of_delta(delta)
     return _sotto.epsilon(_plan(plan), delta, by, relation, order, precision, seconds)
@@ -68,7 +68,7 @@ def delta(
 
 @names_arguments
 def divergence(plan: Plan | str, order: float = 2, *, relation: str | None = None, seconds: float | None = None) -> Bound:
-    """Returns bounds on the Rényi divergence of an order from 1 (Kullback-Leibler) to inf (max divergence).
+    """Returns bounds on the Rényi divergence of an order from 1 (KL) to inf (max divergence).
 
     >>> divergence("gaussian(1)", 8).upper
     4.0
@@ -77,7 +77,7 @@ def divergence(plan: Plan | str, order: float = 2, *, relation: str | None = Non
 
 
 class Comparison(Sequence[Method]):
-    """A comparison is the sequence of all accounting methods, each with its bound on one plan or its refusal.
+    """A comparison has the bound of every accounting method on one plan, or its refusal.
 
     `print` shows it as a table.
     """
@@ -94,7 +94,10 @@ class Comparison(Sequence[Method]):
         return self._table.delta
 
     def __getitem__(self, key):
-        """Returns a row by its number or by the name of its method. Raises KeyError for an unknown name."""
+        """Returns a row by its number or by the name of its method.
+
+        Raises KeyError for an unknown name.
+        """
         if isinstance(key, str):
             for row in self._table.rows:
                 if row.by == key:
@@ -118,7 +121,7 @@ class Comparison(Sequence[Method]):
         return f"<{len(self)} methods for {self.plan} at delta = {self.delta!r}>"
 
     def to_pandas(self):
-        """Returns a pandas DataFrame with one row for each method, in increasing order of the upper bound."""
+        """Returns a pandas DataFrame with a row for each method, the best first."""
         import pandas
 
         columns = ["by", "upper", "lower", "waste", "noise", "order", "refusal"]
@@ -141,13 +144,13 @@ class Comparison(Sequence[Method]):
 def compare(
     plan: Plan | str, delta: float, *, order: float | None = None, relation: str | None = None, seconds: float | None = None, noise: bool | None = None
 ) -> Comparison:
-    """Returns the bound of every method, its waste in epsilon and in noise, or the reason why it does not apply.
+    """Returns the bound and the waste of every method, or the reason why it does not apply.
 
     >>> compare("500 * gaussian(200)", delta=1e-5)["advanced"].waste
     9.99882...
 
-    The waste is relative to the tight bound. `noise=True` computes the waste in noise even where that takes
-    seconds, and `noise=False` never does.
+    The waste is relative to the tight bound. `noise=True` computes the waste in noise even where
+    that takes seconds, and `noise=False` never does.
     """
     warn_of_delta(delta)
     return Comparison(_sotto.compare(_plan(plan), delta, order, relation, seconds, noise))
@@ -201,7 +204,7 @@ def explain(
     precision: float | None = None,
     seconds: float | None = None,
 ) -> Explanation:
-    """Returns the derivation of epsilon: each theorem with its reference, its conditions and its result.
+    """Returns the derivation of epsilon, theorem by theorem.
 
     >>> explain("10 * gaussian(3)", delta=1e-5).tree.premises[0].conditions
     ['μ = 1.05409']
@@ -225,7 +228,9 @@ def calibrate(
     precision: float | None = None,
     seconds: float | None = None,
 ) -> Calibration:
-    """Returns the value of the plan's hole that meets a target: the least noise, or the most steps, rate or budget.
+    """Returns the best value of the plan's hole that meets a target.
+
+    That is the least noise, or the most steps, rate or budget.
 
     >>> from sotto import gaussian, hole
     >>> calibration = calibrate(100 * gaussian(hole), epsilon=1, delta=1e-5)
@@ -234,8 +239,8 @@ def calibrate(
     >>> calibration.bound.upper <= 1
     True
 
-    The target is `epsilon` and `delta`, `renyi` at an `order`, `rho` (zCDP), or `rho` and `omega` (tCDP).
-    Raises InvalidValue for any other combination.
+    The target is `epsilon` and `delta`, `renyi` at an `order`, `rho` (zCDP), or `rho` and `omega`
+    (tCDP). Raises InvalidValue for any other combination.
     """
     targets = "epsilon= and delta=, renyi= and order=, rho=, or rho= and omega="
     if sum((epsilon is not None or delta is not None, renyi is not None, rho is not None)) != 1:
@@ -272,7 +277,10 @@ trade_off = tradeoff
 
 @names_arguments
 def privacy_loss(plan: Plan | str, *, relation: str | None = None, seconds: float | None = None) -> PrivacyLoss:
-    """Returns the distribution of the privacy loss L: P(L > epsilon) and delta(epsilon) as functions of epsilon."""
+    """Returns the distribution of the privacy loss L.
+
+    It has P(L > epsilon) and delta(epsilon) as functions of epsilon.
+    """
     return PrivacyLoss(_plan(plan), relation, seconds)
 
 
@@ -305,7 +313,7 @@ def epsilon_over_steps(
 
 
 def bar() -> Callable[[int, int], None]:
-    """Returns a progress callback that draws a bar by tqdm, or does nothing if tqdm is not installed."""
+    """Returns a progress callback, which draws a bar if tqdm is installed."""
     try:
         from tqdm.auto import tqdm
     except ImportError:

@@ -22,7 +22,7 @@ def _bound_html(bound: Bound) -> str:
 
 
 def _up(x: float) -> str:
-    """Returns x with nine significant digits, or with all of its digits if nine of them would round it down."""
+    """Returns x with nine digits, or with all digits if nine would round it down."""
     text = f"{x:.9g}"
     return text if float(text) >= x else repr(x)
 

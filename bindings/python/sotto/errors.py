@@ -1,7 +1,8 @@
 """The exceptions of sotto, and the arguments and calls that their messages suggest.
 
-The library attaches remedies to an error, which say what would help without naming an interface. The functions
-of this package translate them: into an argument, if the function that was called has it, or into a call.
+The library attaches remedies to an error, which say what would help without naming an interface.
+The functions of this package translate them: into an argument, if the function that was called has
+it, or into a call.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from typing import TypeVar
 
 from . import _sotto
 
-# By remedy: the name of an argument, and how the message shows it. It is shown only for a function with that argument.
+# By remedy: the name of an argument, and how the message shows it. It is shown only for a function
+# with that argument.
 _ARGUMENTS = {
     "method": ("by", 'by="…"'),
     "relation": ("relation", 'relation="…"'),
@@ -48,7 +50,7 @@ _COMMANDS = {"known_duckdb": 'pip install duckdb==1.4.4, the version that sotto 
 
 
 def _other_duckdb() -> str:
-    """Returns the version of the installed PyPI package `duckdb` if sotto does not support it, otherwise an empty text."""
+    """Returns the version of PyPI's `duckdb` if sotto does not support it, else an empty text."""
     try:
         version = importlib.metadata.version("duckdb")
     except importlib.metadata.PackageNotFoundError:
@@ -113,7 +115,10 @@ class OutsideConditions(SottoError, ValueError):
 
 
 class StudyError(SottoError, ValueError):
-    """A data file or a study is not valid. `line` is the line of the error, from 1; 0 if it has none."""
+    """A data file or a study is not valid.
+
+    `line` is the line of the error, from 1; 0 if it has none.
+    """
 
     def __init__(self, message: str, *, line: int = 0, remedy: int = 0):
         super().__init__(message, remedy=remedy)
@@ -163,7 +168,10 @@ class EngineError(SottoError, RuntimeError):
 
 
 class ProtocolError(SottoError, RuntimeError):
-    """A message, a certificate or a session is invalid or has the wrong sender. Nothing was revealed."""
+    """A message, a certificate or a session is invalid or has the wrong sender.
+
+    Nothing was revealed.
+    """
 
 
 class NotApproved(ProtocolError):
@@ -183,7 +191,7 @@ class PrivacyWarning(UserWarning):
 
 
 def outside() -> int:
-    """Returns the stack level of the first caller outside of this package and scikit-learn, for warnings."""
+    """Returns the stack level of the first caller outside of sotto and scikit-learn."""
     level, frame = 1, sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in ("sotto", "sklearn"):
         level, frame = level + 1, frame.f_back
@@ -191,7 +199,10 @@ def outside() -> int:
 
 
 def warn_of_delta(delta: float | None, units: float | None = None) -> None:
-    """Warns by PrivacyWarning if delta is too large, for the public number of units if `units` has it."""
+    """Issues a PrivacyWarning if delta is too large.
+
+    `units` is the public number of units, if it is known.
+    """
     warning = "" if delta is None else _sotto.doubt_about_delta(float(delta), units)
     if warning:
         warnings.warn(warning, PrivacyWarning, stacklevel=outside())

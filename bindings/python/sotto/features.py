@@ -1,4 +1,4 @@
-"""Public bounds of features, a scaler that uses them, and the detection of pipeline steps that learn from rows."""
+"""Public bounds of features, and the detection of pipeline steps that learn from rows."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _FORMS = (
 def feature_bounds(bounds, width, names=None):
     """Returns the lower and the upper bounds of `width` features as two arrays.
 
-    `names` are the names of the columns, if they have some. Raises InvalidValue if the bounds have the wrong
-    form, are out of order, or can be read in two ways.
+    `names` are the names of the columns, if they have some. Raises InvalidValue if the bounds have
+    the wrong form, are out of order, or can be read in two ways.
     """
     if isinstance(bounds, dict):
         pairs = _pairs_of(bounds, width, names)
@@ -40,7 +40,7 @@ def feature_bounds(bounds, width, names=None):
 
 
 def width_of_bounds(bounds):
-    """Returns the number of features that the bounds list; None if they are one pair of numbers for all features."""
+    """Returns the number of features in the bounds; None if one pair is for all features."""
     if bounds is None:
         return None
     if isinstance(bounds, dict):
@@ -52,7 +52,10 @@ def width_of_bounds(bounds):
 
 
 def _array(bounds):
-    """Returns the bounds as an array, where one end may be a number for all features. Raises InvalidValue for other forms."""
+    """Returns the bounds as an array, where one end may be a number for all features.
+
+    Raises InvalidValue for other forms.
+    """
     try:
         if len(bounds) == 2 and any(numpy.ndim(end) == 0 for end in bounds) and any(numpy.ndim(end) == 1 for end in bounds):
             bounds = numpy.broadcast_arrays(*(numpy.asarray(end, dtype=float) for end in bounds))
@@ -71,8 +74,8 @@ def _ends_of(bounds, width):
     if array.shape == (2,):
         return numpy.full(width, array[0]), numpy.full(width, array[1])
     is_of_ends, is_of_pairs = array.shape == (2, width), array.shape == (width, 2)
-    # Two features: an array of shape (2, 2) is ambiguous. A tuple of lists is (lower, upper), and a list of
-    # tuples is a list of pairs; every other combination is refused.
+    # Two features: an array of shape (2, 2) is ambiguous. A tuple of lists is (lower, upper), and a
+    # list of tuples is a list of pairs; every other combination is refused.
     if is_of_ends and is_of_pairs and not _is_list_of_pairs(bounds):
         is_of_pairs = False
         if not (isinstance(bounds, tuple) and not any(isinstance(end, tuple) for end in bounds)):
@@ -88,7 +91,10 @@ def _ends_of(bounds, width):
 
 
 def _pairs_of(bounds, width, names):
-    """Returns the bounds of a dict as an array of shape (width, 2). Raises InvalidValue if its keys are not the columns."""
+    """Returns the bounds of a dict as an array of shape (width, 2).
+
+    Raises InvalidValue if its keys are not the columns.
+    """
     keys = list(range(width) if names is None else names)
     missing = [key for key in keys if key not in bounds]
     unknown = [key for key in bounds if key not in keys]
@@ -114,11 +120,11 @@ class BoundedScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     Parameters
     ----------
-    bounds : the bounds of the features, from public knowledge. Either (lower, upper), each a number or a list
-        with one number for each feature; or a list of pairs (low, high); or a dict {column: (low, high)}. A
-        value outside of its bounds is moved to the nearer bound.
-    feature_range : the range of each scaled feature, (-1, 1) by default. Pass it as bounds= to the estimator
-        that follows.
+    bounds : the bounds of the features, from public knowledge. Either (lower, upper), each a number
+        or a list with one number for each feature; or a list of pairs (low, high); or a dict
+        {column: (low, high)}. A value outside of its bounds is moved to the nearer bound.
+    feature_range : the range of each scaled feature, (-1, 1) by default. Pass it as bounds= to the
+        estimator that follows.
     """
 
     def __init__(self, bounds=None, *, feature_range=(-1, 1)):
@@ -157,10 +163,10 @@ class BoundedScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
 
 def steps_that_learn():
-    """Returns the types of those pipeline steps that learn from rows in front of the running estimator.
+    """Returns the types of the steps of the running pipelines that learn from rows.
 
-    scikit-learn does not tell an estimator that it is part of a pipeline, so the stack of this thread is
-    searched for a running Pipeline.fit.
+    scikit-learn does not tell an estimator that it is part of a pipeline, so the stack of this
+    thread is searched for a running Pipeline.fit.
     """
     names = []
     frame = sys._getframe(1)

@@ -1,10 +1,10 @@
 """Sums, means and studies over the data of several members, each with its own ledger.
 
-A session is the text of what its members compute together. Members exchange encrypted messages through a
-coordinator, which they do not trust. The library implements the protocol, the noise and the charge; this module
-connects it to the coordinator by gRPC (`pip install grpcio`), over TLS with certificates on both sides. Keys and
-sessions are created here or by `sotto federate`, the coordinator is `sotto coordinator`, and other members may
-use `sotto party`.
+A session is the text of what its members compute together. Members exchange encrypted messages
+through a coordinator, which they do not trust. The library implements the protocol, the noise and
+the charge; this module connects it to the coordinator by gRPC (`pip install grpcio`), over TLS with
+certificates on both sides. Keys and sessions are created here or by `sotto federate`, the
+coordinator is `sotto coordinator`, and other members may use `sotto party`.
 
 >>> import tempfile
 >>> folder = tempfile.mkdtemp()
@@ -49,9 +49,9 @@ __all__ = ["Enrolled", "Mean", "Party", "Session", "Sum", "Sums", "approve", "en
 class Enrolled:
     """The files and the key words of a new member, or of a coordinator.
 
-    `key` is the file of the secret key, which must stay on its machine. `card` is the file of the public key,
-    for the person who creates the session. `words` encode the public key for reading it aloud, so that the
-    other members can compare it.
+    `key` is the file of the secret key, which must stay on its machine. `card` is the file of the
+    public key, for the person who creates the session. `words` encode the public key for reading it
+    aloud, so that the other members can compare it.
     """
 
     key: Path
@@ -69,7 +69,7 @@ def enroll(name: str, folder: str | os.PathLike = ".") -> Enrolled:
 
 
 class Session:
-    """A session is the agreement of all members: who they are, what they sum, with which noise and at which cost.
+    """A session is the agreement of all members: on their sums, the noise and the cost.
 
     Its text is signed, so all members must have it byte by byte.
     """
@@ -109,13 +109,13 @@ class Session:
     ) -> Session:
         """Returns a session that sums `size` numbers of each member.
 
-        No number is larger than `most` in absolute value, and one unit changes the numbers of its member by at
-        most `sensitivity` in L2. All rounds together cost each unit at most (epsilon, delta); or pass `sigma`,
-        the standard deviation of the noise in a sum.
+        No number is larger than `most` in absolute value, and one unit changes the numbers of its
+        member by at most `sensitivity` in L2. All rounds together cost each unit at most (epsilon,
+        delta); or pass `sigma`, the standard deviation of the noise in a sum.
 
-        `members` and `coordinator` are the files of their cards. `address` is the HOST:PORT at which members
-        reach the coordinator. `terms` are title, colluding, threshold, spare, deadline, bits and by_authority,
-        which `sotto federate init` describes.
+        `members` and `coordinator` are the files of their cards. `address` is the HOST:PORT at
+        which members reach the coordinator. `terms` are title, colluding, threshold, spare,
+        deadline, bits and by_authority, which `sotto federate init` describes.
         """
         base = _begin(members, coordinator, address, **terms)
         return cls(base.of_sums(size, most, sensitivity, rounds, relation, sigma, epsilon, delta))
@@ -139,14 +139,14 @@ class Session:
     ) -> Session:
         """Returns a session for the mean of one value of each unit, and for the number of units.
 
-        `bounds` are public: a value outside of them is moved to the nearer one. No member has more than `most`
-        units. All rounds together cost each unit at most (epsilon, delta); or pass `sigma`, where the noise in
-        the count has a standard deviation of `sigma` times the square root of 2. The other arguments are those
-        of `of_sums`.
+        `bounds` are public: a value outside of them is moved to the nearer one. No member has more
+        than `most` units. All rounds together cost each unit at most (epsilon, delta); or pass
+        `sigma`, where the noise in the count has a standard deviation of `sigma` times the square
+        root of 2. The other arguments are those of `of_sums`.
 
-        Each member sums the distances of its values to the lower bound, and to the upper bound, as shares of
-        the distance of the bounds. The two shares of a value sum to 1, so adding or removing a unit changes the
-        pair of sums by at most 1 in L2. The sum of both is the count.
+        Each member sums the distances of its values to the lower bound, and to the upper bound, as
+        shares of the distance of the bounds. The two shares of a value sum to 1, so adding or
+        removing a unit changes the pair of sums by at most 1 in L2. The sum of both is the count.
         """
         lower, upper = _bounds(bounds)
         base = _begin(members, coordinator, address, **terms)
@@ -159,8 +159,9 @@ class Session:
     ) -> Session:
         """Returns a session in which each member runs a study on its own data.
 
-        `study` is the text of the study. `catalogue` is the catalogue of the person who creates the session;
-        every member checks the session against its own. The other arguments are those of `of_sums`.
+        `study` is the text of the study. `catalogue` is the catalogue of the person who creates the
+        session; every member checks the session against its own. The other arguments are those of
+        `of_sums`.
         """
         return cls(_begin(members, coordinator, address, **terms).of_study(study, catalogue))
 
@@ -170,12 +171,15 @@ class Session:
 
     @property
     def members(self) -> dict[str, str]:
-        """The key words of each member by its name. Compare them with the words that the member reads aloud."""
+        """The key words of each member by its name.
+
+        Compare them with the words that the member reads aloud.
+        """
         return dict(self._session.members)
 
     @property
     def colluding(self) -> int:
-        """The number of members that may collude with the coordinator without breaking the guarantee."""
+        """The number of members that may collude with the coordinator."""
         return self._session.colluding
 
     @property
@@ -185,7 +189,7 @@ class Session:
 
     @property
     def honest(self) -> int:
-        """The number of members whose noise is certainly in a sum and unknown to the colluding members."""
+        """The least number of members' noise in a sum that colluding members do not know."""
         return self._session.honest
 
     @property
@@ -232,7 +236,10 @@ class Session:
 
     @names_arguments
     def describe(self, key: str | os.PathLike | None = None, *, delta: float = 1e-6) -> str:
-        """Returns the terms of the session for a person to read. `key` is the key file of the reader, who is marked as "you"."""
+        """Returns the terms of the session for a person to read.
+
+        `key` is the key file of the reader, who is marked as "you".
+        """
         return self._session.describe(key, delta)
 
     def text(self) -> str:
@@ -270,8 +277,8 @@ def _begin(members, coordinator, address, *, title="", colluding=1, threshold=No
 def approve(session: Session, key: str | os.PathLike, *, delta: float = 1e-6) -> str:
     """Records that this member agrees to a session, and returns the terms of the session.
 
-    Print the terms, and ask each of the other members whether their key words are correct. `key` is the file of
-    this member's key. `delta` is the delta at which the terms show the cost.
+    Print the terms, and ask each of the other members whether their key words are correct. `key` is
+    the file of this member's key. `delta` is the delta at which the terms show the cost.
     """
     words = session._session.describe(key, delta)
     session._session.approve(key)
@@ -287,7 +294,11 @@ class Sums:
 
     @property
     def sums(self) -> list[Sum]:
-        """The sum of each round: its numbers, the members in it, the missing members, and the standard deviation of the noise."""
+        """The sum of each round.
+
+        It has its numbers, its members, the missing members, and the standard deviation of the
+        noise.
+        """
         return self._run.sums
 
     @property
@@ -327,7 +338,7 @@ class Sums:
 
 
 class Mean(Sums):
-    """The mean and the number of units of a session, which are public and identical for all members."""
+    """The mean and the number of units of a session, public and identical for all members."""
 
     def _of_round(self, round: int) -> tuple[float, float, float, float, float, float]:
         return self._run.mean(self.session._session, round % len(self.sums))
@@ -371,12 +382,13 @@ class Mean(Sums):
 class Party:
     """A party is this process as a member of a session. The member must have agreed to the session.
 
-    `key` is the file of the member's key. `address` overrides the address of the coordinator. `patience` is the
-    number of seconds without a message from it after which LinkLost is raised. `authority`, `certificate` and
-    `private_key` are PEM files for a session without certificates (by_authority).
+    `key` is the file of the member's key. `address` overrides the address of the coordinator.
+    `patience` is the number of seconds without a message from it after which LinkLost is raised.
+    `authority`, `certificate` and `private_key` are PEM files for a session without certificates
+    (by_authority).
 
-    If the process is stopped or killed, repeat the call: it continues where it stopped, under one charge, and
-    sends identical messages. Raises NotApproved if the member has not agreed.
+    If the process is stopped or killed, repeat the call: it continues where it stopped, under one
+    charge, and sends identical messages. Raises NotApproved if the member has not agreed.
     """
 
     @names_arguments
@@ -408,11 +420,12 @@ class Party:
         progress: Callable[[str, float], None] | None = None,
         checkpoints: str | os.PathLike | None = None,
     ) -> Sums:
-        """Charges the ledger, contributes this member's numbers with noise, and returns the sums over all members.
+        """Charges the ledger, contributes this member's numbers, and returns all sums.
 
-        A repeated call returns the stored sums and charges nothing. `progress(step, share)` is called as the
-        work advances. `checkpoints` is the folder of the state that must survive a restart: without it the
-        folder of the ledger's file, or the user's state folder for a ledger in a database.
+        A repeated call returns the stored sums and charges nothing. `progress(step, share)` is
+        called as the work advances. `checkpoints` is the folder of the state that must survive a
+        restart: without it the folder of the ledger's file, or the user's state folder for a ledger
+        in a database.
         """
         if self.session.bounds is not None:
             raise InvalidValue("the session computes a mean: call mean(values, ledger) with the value of each unit")
@@ -427,9 +440,10 @@ class Party:
         progress: Callable[[str, float], None] | None = None,
         checkpoints: str | os.PathLike | None = None,
     ) -> Mean:
-        """Charges the ledger, contributes this member's values with noise, and returns the mean over all members.
+        """Charges the ledger, contributes this member's values, and returns the mean.
 
-        `values` has one value for each of this member's units. The other arguments are those of `sum`.
+        `values` has one value for each of this member's units. The other arguments are those of
+        `sum`.
         """
         if self.session.bounds is None:
             raise InvalidValue("the session sums numbers: call sum(values, ledger), or create the session with Session.of_mean")
@@ -444,7 +458,7 @@ class Party:
 
     @names_arguments
     def cost(self, catalogue: Catalogue | str | os.PathLike, format: str = "table") -> str:
-        """Returns the cost of a session of a study for this member's ledger, and the predicted errors of its answers.
+        """Returns the cost of the session's study for this member, and its predicted errors.
 
         It reads no data and charges nothing. `format` is "table" or "json".
         """
@@ -459,10 +473,10 @@ class Party:
         table=None,
         checkpoints: str | os.PathLike | None = None,
     ) -> Answers:
-        """Runs the session's study on this member's data and charges the ledger that the data file names.
+        """Runs the session's study on this member's data, and charges its ledger.
 
-        `catalogue` is the folder of this member's catalogue, or a sotto.Session on it. `table` has the rows in
-        memory, as in Study.run. `progress` and `checkpoints` are those of `sum`.
+        `catalogue` is the folder of this member's catalogue, or a sotto.Session on it. `table` has
+        the rows in memory, as in Study.run. `progress` and `checkpoints` are those of `sum`.
         """
         local = _catalogue(catalogue)
 
@@ -501,9 +515,10 @@ def _grpc():
 class _Connection:
     """A connection carries the library's frames over one gRPC stream, and does not interpret them.
 
-    It buffers one frame in each direction, so that a slow reader blocks the writer. The library calls `write`
-    and `read`; a thread of the connection reads the stream, and a thread of gRPC iterates over `_frames`. All of
-    them share the state under `_news`. The end of the stream is (gRPC status code, message).
+    It buffers one frame in each direction, so that a slow reader blocks the writer. The library
+    calls `write` and `read`; a thread of the connection reads the stream, and a thread of gRPC
+    iterates over `_frames`. All of them share the state under `_news`. The end of the stream is
+    (gRPC status code, message).
     """
 
     def __init__(self, *, target: str, trusted: bytes, key: bytes, certificate: bytes, by_authority: bool, largest_frame: int):
@@ -568,7 +583,7 @@ class _Connection:
             return self._end
 
     def read(self, seconds: float) -> bytes | tuple[int, str] | None:
-        """Returns the next frame, the end of the stream, or None if neither arrived within `seconds`."""
+        """Returns the next frame, the end of the stream, or None after `seconds`."""
         with self._news:
             self._news.wait_for(lambda: self._inbox is not None or self._end is not None, seconds)
             if self._inbox is None:

@@ -1,8 +1,9 @@
 """Estimators for scikit-learn that learn under differential privacy.
 
-The constructor takes the public facts: bounds of the features, the classes, and the approximate number of units.
-They are never computed from the rows. A fit costs at most (epsilon, delta), and `plan_` is its plan. With `ledger=`
-a fit is charged before a row is read, and its parameters are stored in the ledger.
+The constructor takes the public facts: bounds of the features, the classes, and the approximate
+number of units. They are never computed from the rows. A fit costs at most (epsilon, delta), and
+`plan_` is its plan. With `ledger=` a fit is charged before a row is read, and its parameters are
+stored in the ledger.
 """
 
 from __future__ import annotations
@@ -27,10 +28,10 @@ from .repeated_fits import Family, families, remember, were_learned_from
 
 
 class _Private(BaseEstimator):
-    """The base class of all estimators: their arguments, the charge, and the refusal of repeated fits.
+    """The base class of all estimators: their arguments, charges and the limit on fits.
 
-    Without a ledger nothing adds up the costs of several fits. An estimator, its clones, copies and pickles
-    therefore form a Family, which may be fitted once per process; rows are remembered too.
+    Without a ledger nothing adds up the costs of several fits. An estimator, its clones, copies and
+    pickles therefore form a Family, which may be fitted once per process; rows are remembered too.
     """
 
     _kind = ""
@@ -94,14 +95,17 @@ class _Private(BaseEstimator):
         return self._family
 
     def _require_one_fit(self, goes_on, rows):
-        """Raises BudgetRefused for a second fit without a ledger: of this estimator's family, or on the same rows.
+        """Raises BudgetRefused for a second fit without a ledger.
+
+        That is a fit of this estimator's family, or of any estimator on the same rows.
 
         `goes_on` says that partial_fit continues an earlier fit.
         """
         if self.repeated_fits not in ("refuse", "allow"):
             raise InvalidValue('repeated_fits= must be "refuse" or "allow"')
         is_clone = getattr(self, "_is_clone", False)
-        # A clone that was pickled to another process has no family, and other clones may be fitted elsewhere.
+        # A clone that was pickled to another process has no family, and other clones may be fitted
+        # elsewhere.
         is_elsewhere = is_clone and "_family" not in self.__dict__
         family = self._family_here()
         if self.ledger is not None or self.repeated_fits == "allow":
@@ -135,7 +139,7 @@ class _Private(BaseEstimator):
     }
 
     def _require_arguments(self, known=(), units=None):
-        """Raises InvalidValue that names all missing arguments without a default, except those in `known`."""
+        """Raises InvalidValue if required arguments are missing, except those in `known`."""
         missing = [name for name in self._needs if hasattr(self, name) and getattr(self, name) is None and name not in known]
         if not missing:
             return
@@ -170,7 +174,10 @@ class _Private(BaseEstimator):
         )
 
     def _learn(self, rows, targets, units, progress, checkpoint, further):
-        """Charges and runs a fit, and returns the estimator. `further` says that partial_fit was called."""
+        """Charges and runs a fit, and returns the estimator.
+
+        `further` says that partial_fit was called.
+        """
         learner = self._learner(rows.shape[1], by_steps=further, **self._target())
         all_rows = rows
         goes_on = further and hasattr(self, "parameters_")
@@ -202,9 +209,10 @@ class _Private(BaseEstimator):
         return self
 
     def _require_same_frame(self, learner, units):
-        """Raises InvalidValue if partial_fit has other bounds, classes or units than the earlier fit.
+        """Raises InvalidValue unless partial_fit has the bounds and units of the first call.
 
-        Parameters have no meaning under other bounds, and guarantees for rows and for whole units do not add up.
+        Parameters have no meaning under other bounds, and guarantees for rows and for whole units
+        do not add up.
         """
         if learner.frame != self._frame:
             raise InvalidValue("partial_fit continues with the same bounds, classes, relation, max_rows_per_unit and layers: call fit to change them")
@@ -242,7 +250,10 @@ class _Private(BaseEstimator):
         return request
 
     def _set_result(self, learner, whole_units, before):
-        """Sets the attributes of a fitted estimator. `before` are the events of earlier calls of partial_fit."""
+        """Sets the attributes of a fitted estimator.
+
+        `before` are the events of earlier calls of partial_fit.
+        """
         self._learner_ = learner
         self._frame, self._whole_units, self._events = learner.frame, whole_units, [*before, str(learner.event)]
         self.plan_ = _sum_of(self._events)
@@ -278,7 +289,8 @@ class _Private(BaseEstimator):
         state = dict(state)
         name = state.pop("_family_name", None)
         family = families.get(name)
-        # A clone that is pickled to another process gets no family, since other clones may be fitted elsewhere.
+        # A clone that is pickled to another process gets no family, since other clones may be
+        # fitted elsewhere.
         if family is None and name is not None and not state.get("_is_clone", False):
             family = Family(name)
         if family is not None:
@@ -292,7 +304,7 @@ class _Private(BaseEstimator):
 
 
 def _warn_of_steps_that_learn(name):
-    """Returns the names of the pipeline steps in front of an estimator that learn from rows, and warns if there are any."""
+    """Returns the pipeline steps in front of an estimator that learn from rows, and warns."""
     steps = steps_that_learn()
     if not steps:
         return ""
@@ -315,7 +327,7 @@ def _sum_of(events):
 
 
 def _at_most(rows, targets, units, most):
-    """Returns the first `most` rows of each unit, with their targets and units, and units numbered from 0.
+    """Returns the first `most` rows of each unit, with targets and numbers of units.
 
     The choice depends on the rows of the unit alone, as the sensitivity requires.
     """
@@ -338,19 +350,20 @@ class _Classifier(ClassifierMixin, _Private):
     def fit(self, X, y, *, units=None, progress=None, checkpoint=None):
         """Fits the estimator to rows and their classes, and returns it.
 
-        `units` has the unit of each row; without it each row is a unit. `progress(share)` is called as the work
-        advances. `checkpoint` is a folder for this fit alone. If the fit was stopped, a repeated call continues
-        it under its charge; if it was finished, the call returns the stored parameters. Raises BudgetRefused if
-        the ledger does not cover the fit, or for a second fit without a ledger.
+        `units` has the unit of each row; without it each row is a unit. `progress(share)` is called
+        as the work advances. `checkpoint` is a folder for this fit alone. If the fit was stopped, a
+        repeated call continues it under its charge; if it was finished, the call returns the stored
+        parameters. Raises BudgetRefused if the ledger does not cover the fit, or for a second fit
+        without a ledger.
         """
         return self._fit(X, y, None, units, progress, checkpoint, further=False)
 
     @names_arguments
     def partial_fit(self, X, y, classes=None, *, units=None, progress=None, checkpoint=None):
-        """Continues the training on these rows from the current parameters, and returns the estimator.
+        """Continues the training on these rows, and returns the estimator.
 
-        Each call costs a further (epsilon, delta), and `plan_` is the sum of all calls. The arguments are those
-        of `fit`; `classes` is an alternative to classes= of the constructor.
+        Each call costs a further (epsilon, delta), and `plan_` is the sum of all calls. The
+        arguments are those of `fit`; `classes` is an alternative to classes= of the constructor.
         """
         return self._fit(X, y, classes, units, progress, checkpoint, further=True)
 
@@ -373,9 +386,13 @@ class _Classifier(ClassifierMixin, _Private):
         return self._learn(X, codes.astype(numpy.float64), units, progress, checkpoint, further)
 
     def _known_classes(self, passed):
-        """Returns the classes of the constructor, else those `passed` to partial_fit, else those of its first call.
+        """Returns the classes.
 
-        Raises InvalidValue if there are none or too few, or if those passed are not among the constructor's.
+        They are those of the constructor, else those `passed` to partial_fit, else those of its
+        first call.
+
+        Raises InvalidValue if there are none or too few, or if those passed are not among the
+        constructor's.
         """
         if self.classes is not None:
             known = numpy.unique(numpy.asarray(self.classes))
@@ -428,26 +445,29 @@ _DOC = """
     Parameters
     ----------
     epsilon, delta : the most that a fit may cost.
-    bounds : the bounds of the features, from public knowledge. Either (lower, upper), each a number or a list
-        with one number for each feature; or a list of pairs (low, high); or a dict {{column: (low, high)}}.
-        A value outside is moved to the nearer bound, and features are scaled to the bounds.
+    bounds : the bounds of the features, from public knowledge. Either (lower, upper), each a number
+        or a list with one number for each feature; or a list of pairs (low, high); or a dict
+        {{column: (low, high)}}. A value outside is moved to the nearer bound, and features are
+        scaled to the bounds.
     {target}
     n_units : the approximate number of units, from public knowledge.
-    max_rows_per_unit : the most rows of a unit that count, for `fit(…, units=…)`. All rows of a unit are
-        protected together.
-    relation : "add-remove", "replace-one" or "zero-out". A ledger has its own relation, which is used instead.
+    max_rows_per_unit : the most rows of a unit that count, for `fit(…, units=…)`. All rows of a
+        unit are protected together.
+    relation : "add-remove", "replace-one" or "zero-out". A ledger has its own relation, which is
+        used instead.
     ledger : a sotto.Ledger, which is charged for each fit.
-    repeated_fits : "refuse" allows one fit without a ledger, of the estimator and all its clones and copies, and
-        of all estimators on the same rows. "allow" is for public rows.
-    n_steps, batch_size, clip, step_size, l2 : the settings of the training. None derives a setting from public
-        numbers, without tuning.
+    repeated_fits : "refuse" allows one fit without a ledger, of the estimator and all its clones
+        and copies, and of all estimators on the same rows. "allow" is for public rows.
+    n_steps, batch_size, clip, step_size, l2 : the settings of the training. None derives a setting
+        from public numbers, without tuning.
 
     Attributes
     ----------
     privacy_statement_ : the guarantee in words.
-    plan_, epsilon_ : the plan of the fit, and its epsilon at delta. After several calls of partial_fit they are
-        for all calls together, whether these had the same units or others.
-    repeated_ : whether the parameters were stored in the ledger before, so that nothing was charged.
+    plan_, epsilon_ : the plan of the fit, and its epsilon at delta. After several calls of
+        partial_fit they are for all calls together, whether these had the same units or others.
+    repeated_ : whether the parameters were stored in the ledger before, so that nothing was
+        charged.
 """
 
 
@@ -516,8 +536,8 @@ class LinearRegression(RegressorMixin, _Private):
     def fit(self, X, y, *, units=None, progress=None, checkpoint=None):
         """Fits the estimator to rows and their targets, and returns it.
 
-        The arguments and errors are those of the classifiers. `checkpoint` is of use for gradient descent only:
-        the noisy statistics are measured in one step.
+        The arguments and errors are those of the classifiers. `checkpoint` is of use for gradient
+        descent only: the noisy statistics are measured in one step.
         """
         return self._fit(X, y, units, progress, checkpoint, further=False)
 

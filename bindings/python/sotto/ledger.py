@@ -16,7 +16,8 @@ from .errors import names_arguments, warn_of_delta
 class Remaining(float):
     """The remaining budget: a number in the ledger's currency.
 
-    Its text shows the percentage of the promised ε first. `percent` is that percentage and `words` the text.
+    Its text shows the percentage of the promised ε first. `percent` is that percentage and `words`
+    the text.
     """
 
     percent: float
@@ -37,7 +38,9 @@ class Remaining(float):
 
 
 class Ledger:
-    """A ledger in a file or in PostgreSQL. `Ledger(place)` opens one, and `Ledger.create(place, …)` creates one.
+    """A ledger in a file or in PostgreSQL.
+
+    `Ledger(place)` opens one, and `Ledger.create(place, …)` creates one.
 
     `place` is a path or an address `postgresql://…`. `key` is the file of the signing key, NAME.key next to the
     ledger's file by default. `witness` keeps the heads of the ledger elsewhere: a file to append to, or
@@ -81,10 +84,11 @@ class Ledger:
     ) -> Ledger:
         """Creates a ledger with one budget and returns it.
 
-        The budget is epsilon and delta, rho (zCDP), mu (Gaussian DP), epsilon at an order (Rényi DP), or a plan.
-        `unit` names what one charge protects, and `relation` is the neighbouring relation. `unit_type` and
-        `source` tie the ledger to the data of a data file. Raises InvalidValue unless the arguments name exactly
-        one budget, and LedgerError if the ledger exists.
+        The budget is epsilon and delta, rho (zCDP), mu (Gaussian DP), epsilon at an order (Rényi
+        DP), or a plan. `unit` names what one charge protects, and `relation` is the neighbouring
+        relation. `unit_type` and `source` tie the ledger to the data of a data file. Raises
+        InvalidValue unless the arguments name exactly one budget, and LedgerError if the ledger
+        exists.
         """
         warn_of_delta(delta)
         budget = _sotto.budget(epsilon, delta, rho, mu, order, slack, sum, Plan(plan) if isinstance(plan, str) else plan)
@@ -103,9 +107,9 @@ class Ledger:
     def charge(self, event: Plan | str, *, request: str | None = None, at: float | None = None, title: str = "") -> Entry:
         """Charges an event durably and returns the entry. Call it before you run the event.
 
-        A repeated `request` is charged once; without `request` each call is a new charge. `at` is the delta at
-        which a ledger of epsilon and delta charges the event. Raises BudgetRefused if the budget does not cover
-        it; nothing is charged then.
+        A repeated `request` is charged once; without `request` each call is a new charge. `at` is
+        the delta at which a ledger of epsilon and delta charges the event. Raises BudgetRefused if
+        the budget does not cover it; nothing is charged then.
         """
         warn_of_delta(at)
         event = Plan(event) if isinstance(event, str) else event
@@ -123,7 +127,11 @@ class Ledger:
 
     @property
     def remaining(self) -> Remaining:
-        """The budget that certainly remains, as a number in its currency whose text shows percent of the promised epsilon."""
+        """The budget that certainly remains.
+
+        It is a number in the currency of the budget. Its text shows percent of the promised
+        epsilon.
+        """
         return Remaining(*self._ledger.what_is_left())
 
     @property
@@ -137,12 +145,17 @@ class Ledger:
         return self._ledger.rest()
 
     def claim(self, delta: float | None = None) -> tuple[float, float]:
-        """Returns the (epsilon, delta) that holds for all charges, including future ones. `delta` chooses the delta."""
+        """Returns the (epsilon, delta) that holds for all charges, including future ones.
+
+        `delta` chooses the delta.
+        """
         return self._ledger.claim(delta)
 
     @names_arguments
     def verify(self, head: str | None = None) -> str:
-        """Recomputes every hash, total and cost, and returns a summary. Raises LedgerError if one is wrong.
+        """Recomputes every hash, total and cost, and returns a summary.
+
+        Raises LedgerError if one is wrong.
 
         `head` is a value of `head` that was stored elsewhere: the ledger must contain it.
         """
@@ -150,7 +163,10 @@ class Ledger:
 
     @property
     def head(self) -> str:
-        """The number and hash of the last record. Store it elsewhere: `verify(head)` then detects an older copy of the ledger."""
+        """The number and hash of the last record.
+
+        Store it elsewhere: `verify(head)` then detects an older copy of the ledger.
+        """
         return self._ledger.head()
 
     @property

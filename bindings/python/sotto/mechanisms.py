@@ -1,6 +1,7 @@
 """Mechanisms that add noise to numbers and NumPy arrays.
 
-The noise has exactly the stated distribution, rounded to a public grid. `event` is the plan that one release costs.
+The noise has exactly the stated distribution, rounded to a public grid. `event` is the plan that
+one release costs.
 """
 
 from __future__ import annotations
@@ -15,8 +16,9 @@ from .errors import InvalidValue, names_arguments, warn_of_delta
 class Additive:
     """A mechanism that adds independent noise to each number.
 
-    Create it as Gaussian, Laplace or Arsinh, or from the leaf of a plan as `Additive(leaf)`. With `grid` the
-    spacing of the grid is 2^grid, which must be public; by default it follows from the scale.
+    Create it as Gaussian, Laplace or Arsinh, or from the leaf of a plan as `Additive(leaf)`. With
+    `grid` the spacing of the grid is 2^grid, which must be public; by default it follows from the
+    scale.
     """
 
     def __init__(self, leaf: Plan | str | _sotto.Noise, grid: int | None = None):
@@ -40,21 +42,24 @@ class Additive:
         return self._noise.grid
 
     def margin(self, probability: float = 0.95) -> float:
-        """Returns the distance within which a released number is of its value with this probability."""
+        """Returns a bound on the error of a released number that holds with this probability."""
         return self._noise.margin(probability)
 
     @names_arguments
     def release(self, values, out=None, *, each: bool = False):
-        """Returns the values with noise, as one event. Its sensitivity is that of all values together.
+        """Returns the values with noise, as one event.
+
+        Its sensitivity is that of all values together.
 
         >>> noisy = Gaussian(10, sensitivity=3).release(numpy.zeros(4))
         >>> noisy.shape
         (4,)
 
-        Returns a float for a number, and a new array of float64 for an array. With `out=array` the result is
-        written into that array, a C-contiguous array of float64, which may be `values`. With `each=True` every
-        number is a separate query, and the release costs one event for each number. Raises InvalidValue if `out`
-        has the wrong type or a value is not finite, and OutsideConditions for arsinh noise on several numbers.
+        Returns a float for a number, and a new array of float64 for an array. With `out=array` the
+        result is written into that array, a C-contiguous array of float64, which may be `values`.
+        With `each=True` every number is a separate query, and the release costs one event for each
+        number. Raises InvalidValue if `out` has the wrong type or a value is not finite, and
+        OutsideConditions for arsinh noise on several numbers.
         """
         if out is None and numpy.ndim(values) == 0 and not isinstance(values, numpy.ndarray):
             return self._noise.release_number(values)
@@ -72,7 +77,9 @@ class Additive:
 
 
 class Gaussian(Additive):
-    """Gaussian noise of standard deviation sigma. `sensitivity` is the L2 sensitivity of all numbers of a release together.
+    """Gaussian noise of standard deviation sigma.
+
+    `sensitivity` is the L2 sensitivity of all numbers of a release together.
 
     >>> Gaussian(10, sensitivity=3).event
     Plan('gaussian(10, sensitivity=3)')
@@ -92,10 +99,12 @@ class Gaussian(Additive):
         order: float | None = None,
         classical: bool = False,
     ) -> Gaussian:
-        """Returns the least noise for epsilon and delta, for rho (zCDP), or for epsilon at an order (Rényi DP).
+        """Returns the least noise for a target.
 
-        `classical` uses the classical formula for epsilon and delta instead of the tight one. Raises
-        InvalidValue unless the arguments name one target.
+        The target is epsilon and delta, rho (zCDP), or epsilon at an order (Rényi DP).
+
+        `classical` uses the classical formula for epsilon and delta instead of the tight one.
+        Raises InvalidValue unless the arguments name one target.
 
         >>> Gaussian.calibrated(epsilon=1, delta=1e-6).scale
         4.22467...
@@ -113,7 +122,10 @@ class Gaussian(Additive):
 
 
 class Laplace(Additive):
-    """Laplace noise of scale b. `sensitivity` is the L1 sensitivity of all numbers of a release together."""
+    """Laplace noise of scale b.
+
+    `sensitivity` is the L1 sensitivity of all numbers of a release together.
+    """
 
     def __init__(self, b: float, sensitivity: float = 1, *, grid: int | None = None):
         super().__init__(_sotto.laplace(b, sensitivity), grid)
@@ -136,7 +148,7 @@ class Arsinh(Additive):
 
 
 def noise_for(plan: Plan | str, *, epsilon: float, delta: float) -> Additive:
-    """Returns the calibrated mechanism of a plan with a hole, such as the Gaussian noise of `100 * gaussian(?)`.
+    """Returns the calibrated mechanism of a plan with a hole, such as `100 * gaussian(?)`.
 
     All of the plan, here 100 releases, costs (epsilon, delta).
     """
@@ -145,7 +157,7 @@ def noise_for(plan: Plan | str, *, epsilon: float, delta: float) -> Additive:
 
 
 def _of(cls, noise):
-    """Returns the mechanism of class `cls` with this noise, without calling the constructor of `cls`."""
+    """Returns a mechanism of class `cls` with this noise, without its constructor."""
     mechanism = cls.__new__(cls)
     mechanism._noise = noise
     return mechanism

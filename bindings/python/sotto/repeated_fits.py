@@ -1,4 +1,4 @@
-"""The record of fits without a ledger in this process, by which a second fit on the same rows is refused."""
+"""The record of fits without a ledger in this process, which may not be repeated."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ import numpy
 
 
 class Family:
-    """A family is an estimator with its clones, copies and pickles in this process. It counts their fits."""
+    """A family is an estimator with its clones, copies and pickles in this process.
+
+    It counts their fits.
+    """
 
     def __init__(self, name=None):
         self.name = os.urandom(16).hex() if name is None else name
@@ -20,8 +23,8 @@ class Family:
 families: dict[str, Family] = {}  # by name
 
 
-# Digests of the rows of all fits without a ledger in this process. They are keyed with a secret, so that a
-# digest reveals nothing about the rows.
+# Digests of the rows of all fits without a ledger in this process. They are keyed with a secret, so
+# that a digest reveals nothing about the rows.
 _digest_key = os.urandom(32)
 _learned_from: set[bytes] = set()
 

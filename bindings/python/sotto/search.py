@@ -1,4 +1,4 @@
-"""The cost of a search over settings of private estimators, computed from all of its fits before any is charged."""
+"""The cost of a search over settings of private estimators, before any fit is charged."""
 
 from __future__ import annotations
 
@@ -47,11 +47,12 @@ class SearchCost:
 def search_cost(search, n_fits=None, *, n_features=None, delta=None) -> SearchCost:
     """Returns the cost of a search or a cross-validation, and charges nothing.
 
-    `search` is a private estimator, or a pipeline that ends with one, which is fitted `n_fits` times. Or it is a
-    GridSearchCV or RandomizedSearchCV of one, whose number of fits is candidates times folds, and one for the
-    refit. The refit is assumed to be of the candidate with the largest total cost. `n_features` is the number of
-    columns, needed if bounds= has one number for all of them. `delta` is the delta of the total, by default that
-    of the estimator. Raises InvalidValue if the cost does not follow from these arguments.
+    `search` is a private estimator, or a pipeline that ends with one, which is fitted `n_fits`
+    times. Or it is a GridSearchCV or RandomizedSearchCV of one, whose number of fits is candidates
+    times folds, and one for the refit. The refit is assumed to be of the candidate with the largest
+    total cost. `n_features` is the number of columns, needed if bounds= has one number for all of
+    them. `delta` is the delta of the total, by default that of the estimator. Raises InvalidValue
+    if the cost does not follow from these arguments.
     """
     candidates, refits = _candidates_of(search, n_fits)
     events = [(estimator, _event_of(estimator, n_features)) for estimator, _ in candidates]
@@ -63,7 +64,8 @@ def search_cost(search, n_fits=None, *, n_features=None, delta=None) -> SearchCo
             raise InvalidValue("pass delta=…, the delta of the total: the candidates have different values of delta")
         delta = first.delta
     search_fits = [(estimator, event, times) for (estimator, event), (_, times) in zip(events, candidates)]
-    # The refit may be of any candidate: compute the total for each distinct one, and report the largest.
+    # The refit may be of any candidate: compute the total for each distinct one, and report the
+    # largest.
     totals = []
     for last in {str(event): (estimator, event, 1) for estimator, event in events}.values() if refits else [None]:
         all_fits = [*search_fits, last] if last else search_fits
@@ -80,7 +82,7 @@ def search_cost(search, n_fits=None, *, n_features=None, delta=None) -> SearchCo
 
 
 def _candidates_of(search, n_fits):
-    """Returns the estimators that a search fits, each with its number of fits, and whether the search refits one."""
+    """Returns the estimators of a search with their numbers of fits, and whether it refits one."""
     if isinstance(search, (GridSearchCV, RandomizedSearchCV)):
         if n_fits is not None:
             raise InvalidValue("n_fits= goes with an estimator: leave it out for a search, whose fits are counted")
@@ -98,7 +100,10 @@ def _candidates_of(search, n_fits):
 
 
 def _last_step(estimator):
-    """Returns the last step of a pipeline, or the estimator itself. Raises InvalidValue unless it is private."""
+    """Returns the last step of a pipeline, or the estimator itself.
+
+    Raises InvalidValue unless it is private.
+    """
     while hasattr(estimator, "steps"):
         estimator = estimator.steps[-1][1]
     if not isinstance(estimator, _Private):
@@ -122,7 +127,7 @@ def _event_of(estimator, n_features):
 
 
 def _preview(ledger, fits):
-    """Returns the number of these fits that the ledger admits, and the reason why it refuses the next."""
+    """Returns the number of fits that the ledger admits, and why it refuses the next."""
     adds_up = ledger._ledger.adds_up_epsilon
     events = [(event, estimator.delta if adds_up else None) for estimator, event, times in fits for _ in range(times)]
     return ledger._ledger.would_admit_of(events)

@@ -19,7 +19,10 @@ from .ledger import Ledger, Remaining
 
 
 def default_catalogue() -> Path:
-    """Returns the catalogue that the user's configuration names, else the default folder. The command uses it too."""
+    """Returns the catalogue that the user's configuration names, else the default folder.
+
+    The command uses it too.
+    """
     home = Path.home()
     configuration = Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config") / "sotto" / "config.toml"
     if configuration.exists():
@@ -32,7 +35,8 @@ def default_catalogue() -> Path:
 def duckdb_library() -> Path | None:
     """Returns the path of the library in PyPI's package `duckdb`; None if it is not installed.
 
-    The module of that package exports DuckDB's C interface. It is loaded only if sotto knows its hash.
+    The module of that package exports DuckDB's C interface. It is loaded only if sotto knows its
+    hash.
     """
     spec = importlib.util.find_spec("_duckdb")
     return Path(spec.origin) if spec and spec.origin else None
@@ -41,13 +45,13 @@ def duckdb_library() -> Path | None:
 class Session:
     """A session gives access to the data of a catalogue: their budgets, and questions about them.
 
-    `catalogue` is the folder of data files, by default that of the user's configuration. `data` is the name of
-    the data for questions that name none; a catalogue with one data file needs none. `duckdb` is the path of
-    libduckdb.so, by default the library of PyPI's package `duckdb`, else the one installed with sotto;
-    `any_duckdb=True` loads it even if sotto does not know its hash. `spark` is the path of the program
-    sotto-spark, for data files that name a Spark server. `threads` is the number of threads and `memory` the
-    memory in bytes that the engine may use; with 0 the engine decides. Raises InvalidValue if the catalogue is
-    not a folder.
+    `catalogue` is the folder of data files, by default that of the user's configuration. `data` is
+    the name of the data for questions that name none; a catalogue with one data file needs none.
+    `duckdb` is the path of libduckdb.so, by default the library of PyPI's package `duckdb`, else
+    the one installed with sotto; `any_duckdb=True` loads it even if sotto does not know its hash.
+    `spark` is the path of the program sotto-spark, for data files that name a Spark server.
+    `threads` is the number of threads and `memory` the memory in bytes that the engine may use;
+    with 0 the engine decides. Raises InvalidValue if the catalogue is not a folder.
     """
 
     def __init__(
@@ -76,7 +80,10 @@ class Session:
 
     @names_arguments
     def data(self, name: str | None = None) -> DataFile:
-        """Returns the data file of the data. Raises InvalidValue if `name` is needed, StudyError if the file is invalid."""
+        """Returns the data file of the data.
+
+        Raises InvalidValue if `name` is needed, StudyError if the file is invalid.
+        """
         name = name or self._data
         if name is None:
             names = self.names
@@ -94,7 +101,10 @@ class Session:
 
     @names_arguments
     def create_ledger(self, name: str | None = None, *, relation: str = "add-remove", **budget) -> Ledger:
-        """Creates the ledger that a data file names, and returns it. `budget` has the arguments of Ledger.create."""
+        """Creates the ledger that a data file names, and returns it.
+
+        `budget` has the arguments of Ledger.create.
+        """
         file = self.data(name)
         terms = {"name": file.name, "unit": file.unit, "unit_type": file.unit_type, "source": file.source}
         return Ledger.create(file.ledger, relation=relation, key=file.key, witness=file.witness, **terms, **budget)
@@ -111,7 +121,11 @@ class Session:
 
     @property
     def remaining(self) -> Remaining:
-        """The remaining budget, as a number in its currency whose text shows percent of the promised epsilon."""
+        """The remaining budget.
+
+        It is a number in the currency of the budget. Its text shows percent of the promised
+        epsilon.
+        """
         return self.ledger().remaining
 
     def limit(self, *, rows: int | None = None, groups: int | None = None) -> Session:
@@ -121,12 +135,18 @@ class Session:
         return limited
 
     def query(self, data: str | None = None) -> Query:
-        """Returns a query of these data. Build it with where and group_by, and end it with count, mean, …"""
+        """Returns a query of these data.
+
+        Build it with where and group_by, and end it with count, mean, …
+        """
         return Query(self, self.data(data).name, dict(self._query_limits))
 
     @names_arguments
     def check(self, data: str | None = None, *, format: str = "table") -> str:
-        """Returns how the data fit their data file. The text is not private: show it only to the curator."""
+        """Returns how the data fit their data file.
+
+        The text is not private: show it only to the curator.
+        """
         return self.data(data).check(format, **self._limits)
 
     def study(
@@ -138,7 +158,10 @@ class Session:
         rho: float | None = None,
         confidence: float | None = None,
     ) -> Study:
-        """Returns a study of several questions under one charge, with a budget and the confidence of its intervals."""
+        """Returns a study of several questions under one charge.
+
+        The study has this budget, and `confidence` is that of its intervals.
+        """
         return Study(self, _study_text(questions, title, epsilon, delta, rho, confidence))
 
     def study_from(self, text: str) -> Study:
@@ -148,9 +171,9 @@ class Session:
     def run(self, *questions: Question, again: bool = False, progress=None, table=None, **options) -> Answers:
         """Runs a study of these questions and returns its answers.
 
-        The study is charged, measured with noise and stored in the ledger, in this order. A repeated study
-        returns the stored answers and charges nothing. `again`, `progress` and `table` are those of Study.run,
-        and `options` those of `study`.
+        The study is charged, measured with noise and stored in the ledger, in this order. A
+        repeated study returns the stored answers and charges nothing. `again`, `progress` and
+        `table` are those of Study.run, and `options` those of `study`.
         """
         return self.study(*questions, **options).run(again=again, progress=progress, table=table)
 
@@ -183,23 +206,27 @@ class Study:
 
     @names_arguments
     def cost(self, format: str = "table", *, again: bool = False) -> str:
-        """Returns the cost of the study, the predicted errors, and whether the ledger will admit it.
+        """Returns the cost of the study, its predicted errors, and the ledger's decision.
 
-        It reads no data and charges nothing. `format` is "table", "json" or "csv". `again` is that of `run`.
+        It reads no data and charges nothing. `format` is "table", "json" or "csv". `again` is that
+        of `run`.
         """
         return self._study.cost(format, again)
 
     @names_arguments
     def run(self, *, again: bool = False, request: str = "", progress: Callable[[str, float], None] | None = None, table=None) -> Answers:
-        """Runs the study and returns its answers. A study that was run before returns the stored answers.
+        """Runs the study and returns its answers.
 
-        `again=True` runs it under a new charge. `request` is the id of an earlier charge of this study, under
-        which it runs. `progress(step, share)` is called as the work advances.
+        A study that was run before returns the stored answers.
+
+        `again=True` runs it under a new charge. `request` is the id of an earlier charge of this
+        study, under which it runs. `progress(step, share)` is called as the work advances.
 
         `table` has the rows in memory, instead of the source in the data file: any object with
-        `__arrow_c_stream__`, such as a table of pyarrow, polars or pandas or a relation of DuckDB, whose columns
-        are not copied; or a Spark DataFrame, which is queried in Spark (see `sotto.spark`). The caller
-        guarantees that these are the data, and the version of the data, that the data file describes.
+        `__arrow_c_stream__`, such as a table of pyarrow, polars or pandas or a relation of DuckDB,
+        whose columns are not copied; or a Spark DataFrame, which is queried in Spark (see
+        `sotto.spark`). The caller guarantees that these are the data, and the version of the data,
+        that the data file describes.
 
         Raises BudgetRefused if the ledger does not cover the study; nothing is charged then.
         """
@@ -215,8 +242,8 @@ class Study:
 def release(table, study: str | os.PathLike, catalogue: str | os.PathLike | None = None, **options) -> Answers:
     """Runs a study on a table in memory, and charges the ledger of the data that the study names.
 
-    `study` is the path of a study file, or its text, which has several lines. `table` is that of Study.run, and
-    `options` are those of Session.
+    `study` is the path of a study file, or its text, which has several lines. `table` is that of
+    Study.run, and `options` are those of Session.
     """
     text = study if isinstance(study, str) and "\n" in study else _sotto.read_text_file(Path(study))
     return Session(catalogue, **options).study_from(text).run(table=table)
@@ -224,7 +251,10 @@ def release(table, study: str | os.PathLike, catalogue: str | os.PathLike | None
 
 @dataclasses.dataclass(frozen=True)
 class Question:
-    """A question is a complete query. Run it alone with `run()`, or several under one charge with Session.run."""
+    """A question is a complete query.
+
+    Run it alone with `run()`, or several under one charge with Session.run.
+    """
 
     session: Session = dataclasses.field(repr=False)
     data: str
@@ -261,16 +291,16 @@ class Query:
         return dataclasses.replace(self, keys={**self.keys, **keys})
 
     def where(self, expression: str) -> Query:
-        """Restricts the query to rows for which the expression is true, and for which earlier ones are."""
+        """Restricts the query to rows for which this and all earlier expressions are true."""
         before = self.keys.get("where")
         return self._with(where=f"({before}) and ({expression})" if before else expression)
 
     def group_by(self, *columns: str, keys: Sequence | dict[str, Sequence] | str | None = None) -> Query:
         """Groups the query by columns: one answer for each combination of their values.
 
-        The values are those that the data file lists, or `keys=[…]`, or `keys={column: […]}` for several
-        columns. With `keys="private"` the query selects the values that enough units have, with noise. Raises
-        InvalidValue if `keys` is a list and there are several columns.
+        The values are those that the data file lists, or `keys=[…]`, or `keys={column: […]}` for
+        several columns. With `keys="private"` the query selects the values that enough units have,
+        with noise. Raises InvalidValue if `keys` is a list and there are several columns.
         """
         query = self._with(by=[*self.keys.get("by", []), *columns])
         if keys == "private":
@@ -286,8 +316,8 @@ class Query:
     def limit(self, *, rows: int | None = None, groups: int | None = None) -> Query:
         """Limits each unit to at most `rows` rows in each group and to at most `groups` groups.
 
-        Further rows and groups of a unit are left out; a higher limit needs more noise. If the unit is not a
-        row, a query of rows needs `rows`, and a query with groups needs `groups`.
+        Further rows and groups of a unit are left out; a higher limit needs more noise. If the unit
+        is not a row, a query of rows needs `rows`, and a query with groups needs `groups`.
         """
         return self._with(**_limit_keys(rows, groups))
 
@@ -303,9 +333,10 @@ class Query:
     def count(self, *, error: float | None = None, share: float | None = None, noise: str | None = None, name: str | None = None) -> Question:
         """Returns the question of the number of rows.
 
-        `error` is the largest error at the confidence of the study. Or `share` is the share of the budget,
-        relative to the other questions. `noise` is the distribution, "gaussian" or "laplace", by default
-        the better one, and `name` the name of the answer. The other aggregates have these arguments too.
+        `error` is the largest error at the confidence of the study. Or `share` is the share of the
+        budget, relative to the other questions. `noise` is the distribution, "gaussian" or
+        "laplace", by default the better one, and `name` the name of the answer. The other
+        aggregates have these arguments too.
         """
         return self._ask("count", None, {"error": error, "share": share, "noise": noise, "name": name})
 
@@ -316,8 +347,8 @@ class Query:
     def sum(self, column: str, *, error=None, share=None, noise=None, clamp=None, name=None) -> Question:
         """Returns the question of the sum of a column.
 
-        `clamp` says what the bounds of the column hold for: "rows", each value, which is the default, or "total",
-        the total of a unit in a group.
+        `clamp` says what the bounds of the column hold for: "rows", each value, which is the
+        default, or "total", the total of a unit in a group.
         """
         return self._ask("sum", column, {"error": error, "share": share, "noise": noise, "clamp": clamp, "name": name})
 
@@ -334,11 +365,17 @@ class Query:
         return self._ask("deviation", column, {"share": share, "noise": noise, "name": name})
 
     def histogram(self, column: str, *, step=None, error=None, share=None, noise=None, name=None) -> Question:
-        """Returns the question of the numbers of rows in bins of a column. `step` is the width of a bin."""
+        """Returns the question of the numbers of rows in bins of a column.
+
+        `step` is the width of a bin.
+        """
         return self._ask("histogram", column, {"step": step, "error": error, "share": share, "noise": noise, "name": name})
 
     def quantiles(self, column: str, quantiles: Sequence[float] = (0.5,), *, step=None, share=None, noise=None, name=None) -> Question:
-        """Returns the question of quantiles of a column, in [0, 1]. `step` is the resolution of the values."""
+        """Returns the question of quantiles of a column, in [0, 1].
+
+        `step` is the resolution of the values.
+        """
         return self._ask("quantiles", column, {"quantiles": list(quantiles), "step": step, "share": share, "noise": noise, "name": name})
 
     def median(self, column: str, *, step=None, share=None, noise=None, name=None) -> Question:
@@ -347,7 +384,9 @@ class Query:
 
 
 class Answers:
-    """The answers of a study, with intervals: `to_pandas()` has all of them, and `answers[name]` those of a question.
+    """The answers of a study, with intervals.
+
+    `to_pandas()` returns all of them, and `answers[name]` those of a question.
 
     `print` shows them as a table.
     """
@@ -431,7 +470,7 @@ def _limit_keys(rows: int | None, groups: int | None) -> dict[str, int]:
 
 
 def _study_text(questions: Sequence[Question], title=None, epsilon=None, delta=None, rho=None, confidence=None) -> str:
-    """Returns the text of a study, which the library prints for C++ too: the id of its request is a hash of the text."""
+    """Returns the text of a study, from which the library computes the id of its request."""
     if not questions:
         raise InvalidValue("a study asks something: pass at least one question, such as session.query(…).count()")
     if len({question.data for question in questions}) != 1:

@@ -1,7 +1,7 @@
 """Simulations of protocols without a trusted curator, among synthetic users in one process.
 
-They show the error that the absence of a curator costs, as `sotto simulate` does. Noise has no seed, so measured
-numbers differ from call to call; predicted ones do not.
+They show the error that the absence of a curator costs, as `sotto simulate` does. Noise has no
+seed, so measured numbers differ from call to call; predicted ones do not.
 
 >>> simulation = averaging("gopa", users=[100, 300], runs=20)
 >>> simulation
@@ -62,7 +62,7 @@ class Simulation:
 
     @property
     def notes(self) -> list[tuple[str, str]]:
-        """The meaning of the numbers and the attacker they hold against, each as (heading, sentences)."""
+        """The assumptions and the meaning of the numbers, as pairs (heading, sentences)."""
         return self._report.notes
 
     @property
@@ -130,18 +130,18 @@ def averaging(
     runs: int = 100,
     progress: Progress | None = None,
 ) -> Simulation:
-    """Simulates the mean of values in [0, 1], one value from each user, and returns its error and its cost.
+    """Simulates the mean of one value in [0, 1] from each user.
 
-    The result has a row for each number in `users`. It compares the measured and the predicted error with the
-    errors of a trusted curator and of local DP.
+    The result has a row for each number in `users`. It compares the measured and the predicted
+    error with the errors of a trusted curator and of local DP.
 
-    `model` is "central", "local", "shuffle", "gopa", "ring" or "walk". The target is (epsilon, delta) for the
-    replacement of one user's value, with epsilon 1 by default; or `sigma` is the noise (not for shuffle).
-    `honest` is the share of users who do not collude (gopa and walk). `dropouts` is the share of users who leave
-    after the masks were exchanged, and `degree` the number of users with whom each user shares masks (gopa).
-    `rounds` is the number of contributions of each value (ring and walk). `runs` is the number of repetitions.
-    `progress(share)` is called as the work advances. Raises InvalidValue for an argument that the model does not
-    have.
+    `model` is "central", "local", "shuffle", "gopa", "ring" or "walk". The target is (epsilon,
+    delta) for the replacement of one user's value, with epsilon 1 by default; or `sigma` is the
+    noise (not for shuffle). `honest` is the share of users who do not collude (gopa and walk).
+    `dropouts` is the share of users who leave after the masks were exchanged, and `degree` the
+    number of users with whom each user shares masks (gopa). `rounds` is the number of contributions
+    of each value (ring and walk). `runs` is the number of repetitions. `progress(share)` is called
+    as the work advances. Raises InvalidValue for an argument that the model does not have.
     """
     counts = [] if users is None else [users] if isinstance(users, int) else [int(count) for count in users]
     return Simulation(_sotto.simulate_averaging(model, counts, honest, dropouts, degree, epsilon, delta, sigma, rounds, runs, progress))
@@ -162,14 +162,14 @@ def learning(
     label: str = "median_house_value",
     progress: Progress | None = None,
 ) -> Simulation:
-    """Simulates logistic regression by federated gradient descent, and returns the accuracy of each protocol.
+    """Simulates logistic regression by federated gradient descent.
 
     The protocols are a trusted curator, secure aggregation, local DP, and a token on a random walk.
-    (epsilon, delta) is the cost of the whole training for the replacement of one user's records. Every user
-    contributes in each of the `rounds`, with gradients clipped to the norm `clip`. The result shows the best of
-    the step sizes in `steps`. `data` is a CSV file of public records, and the classifier predicts whether
-    `label` is above its mean; without `data` the records are synthetic. `honest`, `runs` and `progress` are those
-    of `averaging`.
+    (epsilon, delta) is the cost of the whole training for the replacement of one user's records.
+    Every user contributes in each of the `rounds`, with gradients clipped to the norm `clip`. The
+    result shows the best of the step sizes in `steps`. `data` is a CSV file of public records, and
+    the classifier predicts whether `label` is above its mean; without `data` the records are
+    synthetic. `honest`, `runs` and `progress` are those of `averaging`.
 
     >>> simulation = learning(500, rounds=5, runs=1, steps=3)
     >>> simulation.way
@@ -183,7 +183,7 @@ def learning(
 
 @names_arguments
 def table(name: str, *, data: str | os.PathLike = "", label: str = "median_house_value", progress: Progress | None = None) -> Simulation:
-    """Returns a recomputed table or figure of the literature on learning without a trusted curator, with exact values.
+    """Returns a recomputed table or figure of the literature, with exact values.
 
     `tables()` returns the names. Raises InvalidValue for an unknown name.
 

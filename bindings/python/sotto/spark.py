@@ -1,12 +1,12 @@
-"""Studies of Spark DataFrames: Spark SQL computes the sums of each group, and sotto adds noise to them.
+"""Studies of Spark DataFrames: Spark SQL computes sums, and sotto adds noise to them.
 
-It needs Spark 4 or later, classic or by Spark Connect. While a study runs, the Spark session has sotto's
-settings (`SETTINGS`: ANSI mode, UTC, case-sensitive names) and a temporary view. Afterwards the settings are
-restored and the view is dropped. Other threads may run queries in the session meanwhile, with sotto's settings,
-and must not change them.
+It needs Spark 4 or later, classic or by Spark Connect. While a study runs, the Spark session has
+sotto's settings (`SETTINGS`: ANSI mode, UTC, case-sensitive names) and a temporary view. Afterwards
+the settings are restored and the view is dropped. Other threads may run queries in the session
+meanwhile, with sotto's settings, and must not change them.
 
-Spark evaluates a DataFrame anew for each statement. If it then has different rows, because of rand() or a limit
-without an order, the guarantee holds, but the answers are about different tables.
+Spark evaluates a DataFrame anew for each statement. If it then has different rows, because of
+rand() or a limit without an order, the guarantee holds, but the answers are about different tables.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class _View:
 
 
 class _Settings:
-    """The settings of a Spark session before sotto changed them, and the number of runs that need sotto's.
+    """The original settings of a Spark session, and the number of runs that need sotto's.
 
     The last run that ends restores the settings. All members are guarded by `_lock`.
     """
@@ -101,8 +101,8 @@ class _Settings:
 def frame(table):
     """Returns a context with the table itself, or with a temporary view of a Spark DataFrame.
 
-    At its end the view is dropped and the settings of the Spark session are restored. Raises InvalidValue for
-    Spark before version 4.
+    At its end the view is dropped and the settings of the Spark session are restored. Raises
+    InvalidValue for Spark before version 4.
     """
     if not is_frame(table):
         yield table
@@ -121,8 +121,9 @@ def frame(table):
 def release(table, study: str | os.PathLike, catalogue: str | os.PathLike | None = None, **options):
     """Runs a study on a Spark DataFrame, and charges the ledger of the data that the study names.
 
-    The arguments are those of `sotto.release`. The caller guarantees that the DataFrame has the data, and the
-    version of the data, that the data file describes. Raises InvalidValue for other tables.
+    The arguments are those of `sotto.release`. The caller guarantees that the DataFrame has the
+    data, and the version of the data, that the data file describes. Raises InvalidValue for other
+    tables.
     """
     from .session import release as release_table
 

@@ -1,4 +1,4 @@
-"""What the tests share: the command line of the same build, where there is one."""
+"""Fixtures of all tests: the command of the build, and DuckDB."""
 
 import json
 import os
@@ -16,7 +16,7 @@ def _command() -> Path:
 
 @pytest.fixture(scope="session")
 def command():
-    """The command line's answer as JSON: command("epsilon", plan, "--delta", "1e-5")."""
+    """Returns a function that runs the command and returns its JSON: command("epsilon", plan, "--delta", "1e-5")."""
     path = _command()
     if not path.exists():
         pytest.skip(f"there is no {path}: ./dev build")

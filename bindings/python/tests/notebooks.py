@@ -43,7 +43,7 @@ def run_cell(source, names, number):
 
 
 def run_notebook(path, names=None):
-    """The notebook with fresh outputs; run in a folder of its own."""
+    """Runs a notebook in a new folder, and returns it with the actual outputs."""
     notebook = json.loads(path.read_text())
     names = {"__name__": "__main__", **(names or {})}
     before = os.getcwd()

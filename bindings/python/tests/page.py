@@ -15,7 +15,7 @@ def blocks(page, kinds):
 
 
 def run(page, kinds):
-    """How many examples failed; AssertionError if there is none."""
+    """Returns the number of failed examples. Raises AssertionError if the page has no example."""
     test = doctest.DocTestParser().get_doctest(blocks(page, kinds), {}, Path(page).name, None, 0)
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL)
     runner.run(test)
@@ -24,7 +24,7 @@ def run(page, kinds):
 
 
 def without_torch():
-    """Opacus imports PyTorch, and its accountants do not use it: they are loaded without the package around them."""
+    """Loads the accountants of Opacus without its package, which imports PyTorch although they do not use it."""
     opacus = importlib.util.find_spec("opacus")
     if opacus is None or importlib.util.find_spec("torch") is not None:
         return

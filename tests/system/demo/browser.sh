@@ -1,6 +1,6 @@
 #!/bin/sh
-# Tests the demo's report in a browser: browser.sh BUILD. It must load without errors, have all sections, and fit a desktop
-# and a telephone. Skipped without chromium or DuckDB.
+# Tests the demo's report in a browser: browser.sh BUILD. It must load without errors, have all
+# sections, and fit a desktop and a telephone. Skipped without chromium or DuckDB.
 set -eu
 build=$(cd "$1" && pwd)
 source=$(pwd)

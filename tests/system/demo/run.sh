@@ -34,7 +34,8 @@ grep -q '100000' checked || fail "$(cat checked)"
 grep -q 'no folder nowhere' err || fail "$(cat err)"
 "$sotto" ledger show catalogue/visits.sotto --format csv | tail -n +2 | grep -q . && fail "the refused run was charged"
 
-# if the report cannot be written after the run, the answer is stored, and the error says how to get it
+# if the report cannot be written after the run, the answer is stored, and the error says how to get
+# it
 mkdir folder.html
 "$sotto" run study.toml --catalogue catalogue --report folder.html >first 2>err && fail "a folder was overwritten"
 grep -q 'the answer is charged and stored' err || fail "$(cat err)"
@@ -53,7 +54,8 @@ status=0
 "$sotto" run study.toml --catalogue catalogue --new --quiet >/dev/null 2>err || status=$?
 [ $status = 3 ] || fail "--new exits with $status"
 
-# More than 20 of 59 intervals at 95 % miss once in 10^12 runs, apart from the choice of each person's rows.
+# More than 20 of 59 intervals at 95 % miss once in 10^12 runs, apart from the choice of each
+# person's rows.
 "$sotto" run study.toml --catalogue catalogue --public --format json >public.json 2>/dev/null
 python3 - <<'END' || fail "the intervals miss the numbers without noise"
 import json, sys

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Tests federated sessions between processes: run.py BUILD three|mean|authority|restart|frozen|crowd|many [SEED].
+"""Tests federated sessions between processes: run.py BUILD
+three|mean|authority|restart|frozen|crowd|many [SEED].
 
 three      Three members sum a value each.
 mean       Three members compute the mean of their values.
@@ -9,8 +10,9 @@ frozen     A stopped process keeps its connection open; the coordinator detects 
 crowd      A client without a certificate holds up to 5,000 connections in several ways; the members can connect.
 many       30 of 100 members are killed at random times in each phase of a round; the survivors get a sum, or an error.
 
-The value of each member is a different multiple of 1000, and the noise has a standard deviation of a few units. A sum
-rounded to 1000 therefore shows which values are in it. Every process must print identical sums.
+The value of each member is a different multiple of 1000, and the noise has a standard deviation of
+a few units. A sum rounded to 1000 therefore shows which values are in it. Every process must print
+identical sums.
 """
 import json
 import os
@@ -47,7 +49,10 @@ def call(*words, cwd):
 
 
 class Process:
-    """A member or the coordinator, which can be killed and restarted. `started` has all that main must end."""
+    """A member or the coordinator, which can be killed and restarted.
+
+    `started` has all that main must end.
+    """
 
     started = []
 
@@ -131,7 +136,9 @@ class Session:
                 fail(f"{party.name} does not end; its errors: {party.errors()[-2000:]}\nthe coordinator: {self.relay.errors()[-2000:]}")
 
     def check(self, processes):
-        """Checks that all processes have equal sums, each of the values of its members, and returns the sums."""
+        """Checks that all processes have equal sums, each of the values of its members, and returns
+        the sums.
+        """
         first = None
         for party in processes:
             if party.process.returncode != 0:
@@ -180,7 +187,9 @@ def three(folder):
 
 
 def mean(folder):
-    """Tests a mean: the noise in the mean is for one value, and the noise in the count for one unit."""
+    """Tests a mean: the noise in the mean is for one value, and the noise in the count for one
+    unit.
+    """
     session = Session(folder, 3, deadline=20, mean="20,120")
     values = {}
     for i, name in enumerate(session.names):
@@ -206,7 +215,9 @@ def mean(folder):
 
 
 def authority(folder):
-    """Tests certificates of two authorities, of which the coordinator and the members trust the first."""
+    """Tests certificates of two authorities, of which the coordinator and the members trust the
+    first.
+    """
     def openssl(*words):
         subprocess.run(["openssl", *words], cwd=folder, check=True, capture_output=True)
 
@@ -318,7 +329,8 @@ def client_hello():
 
 
 def crowd(folder):
-    """Tests that members can connect while a client without a certificate opens as many connections as it can.
+    """Tests that members can connect while a client without a certificate opens as many connections
+    as it can.
 
     The coordinator may have 1,024 open files.
     """
@@ -358,7 +370,8 @@ PHASES = ("keys", "shares", "masked", "signatures", "reveals")
 
 
 def answers(journal):
-    """Returns the number of messages that the coordinator has received in this round; None after the round.
+    """Returns the number of messages that the coordinator has received in this round; None after
+    the round.
 
     Its journal has a record of each.
     """
@@ -391,8 +404,8 @@ def many(folder):
                 fail(f"not all joined: {session.relay.errors()[-1000:]}")
             time.sleep(0.02)
         start = time.monotonic()
-        # Each victim is killed after a random number of messages of this phase. If fewer arrive, because members are gone,
-        # it is killed a second after the start of the phase.
+        # Each victim is killed after a random number of messages of this phase. If fewer arrive,
+        # because members are gone, it is killed a second after the start of the phase.
         victims = rng.sample(list(session.members.values()), victim_count)
         kills = []
         for victim, moment in zip(victims, sorted(rng.randrange(count * phase, count * phase + count - victim_count) for _ in victims)):

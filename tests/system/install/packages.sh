@@ -1,6 +1,7 @@
 #!/bin/sh
-# Builds the Debian packages, unpacks them into an empty root and uses them as a user does: packages.sh [TREE]. TREE
-# (build/shared) is a build tree with the preset `shared`; it is created if it does not exist.
+# Builds the Debian packages, unpacks them into an empty root and uses them as a user does:
+# packages.sh [TREE]. TREE (build/shared) is a build tree with the preset `shared`; it is created if
+# it does not exist.
 set -eu
 cd "$(dirname "$0")/../../.."
 tree=${1:-build/shared}

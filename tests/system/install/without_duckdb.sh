@@ -1,5 +1,6 @@
 #!/bin/sh
-# Tests a build without DuckDB's header: without_duckdb.sh. It must link, and refuse data files with the command to type.
+# Tests a build without DuckDB's header: without_duckdb.sh. It must link, and refuse data files with
+# the command to type.
 set -eu
 cd "$(dirname "$0")/../../.."
 scratch=$(mktemp -d)

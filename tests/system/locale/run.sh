@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs the unit tests in a locale with a decimal comma, which Python, R and desktop programs may set: run.sh BUILD [fast].
-# With `fast` it runs only those tests that read or write numbers as text.
+# Runs the unit tests in a locale with a decimal comma, which Python, R and desktop programs may
+# set: run.sh BUILD [fast]. With `fast` it runs only those tests that read or write numbers as text.
 set -eu
 build=$1
 which=${2:-all}
@@ -22,8 +22,9 @@ for test in "$build"/bin/unit_*; do
     *) continue ;;
   esac
   filter='-Slow*:*/Slow*'
-  # The fast run leaves out tests with a database server and with thousands of forged ledgers, which add nothing about
-  # numbers as text. SOTTO_TEST_STREAMS also sets the locale of C++ streams; other tests use such streams themselves.
+  # The fast run leaves out tests with a database server and with thousands of forged ledgers, which
+  # add nothing about numbers as text. SOTTO_TEST_STREAMS also sets the locale of C++ streams; other
+  # tests use such streams themselves.
   if [ "$which" = fast ]; then export SOTTO_TEST_STREAMS=1; fi
   if [ "$which" = fast ]; then filter="$filter:*/Database:*Database.*:*BrokenChain.Gives*:*BrokenChain.Without*:Crash.*:PowerCut.*:Forged*"; fi
   "$test" --gtest_brief=1 --gtest_filter="$filter" || failed=1

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Tests that training on 1, 2 and 4 ranks gives identical bits, for each kind of sampling and with noise: run.sh BUILD
+# Tests that training on 1, 2 and 4 ranks gives identical bits, for each kind of sampling and with
+# noise: run.sh BUILD
 set -eu
 program=$1/bin/train_mpi_fixed
 if ! [ -x "$program" ] || ! command -v mpirun >/dev/null; then

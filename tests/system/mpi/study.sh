@@ -1,6 +1,7 @@
 #!/bin/sh
-# Tests a study whose model is trained on 1, 2 and 4 ranks: study.sh BUILD [killed]. The parameters must be identical, under
-# one charge. With `killed` it also tests that a training continues after a rank was killed.
+# Tests a study whose model is trained on 1, 2 and 4 ranks: study.sh BUILD [killed]. The parameters
+# must be identical, under one charge. With `killed` it also tests that a training continues after a
+# rank was killed.
 set -eu
 build=$(cd "$1" && pwd)
 sotto=$build/bin/sotto
@@ -99,8 +100,8 @@ ranks 2 "$build/bin/sotto-run-mpi" costly.toml --catalogue catalogue >/dev/null 
 
 [ "${2:-}" = killed ] || exit 0
 
-# A rank that is killed during training ends all ranks. The command then continues under the first charge, on another
-# number of ranks.
+# A rank that is killed during training ends all ranks. The command then continues under the first
+# charge, on another number of ranks.
 study "Killed" 400000 >long.toml
 before=$(entries)
 mpirun --oversubscribe --allow-run-as-root -n 2 "$build/bin/sotto-run-mpi" long.toml --catalogue catalogue --threads 1 >/dev/null 2>err &

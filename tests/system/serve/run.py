@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Tests `sotto serve` as a browser and as an attacker: run.py BUILD.
 
-The command serves a catalogue on a free port, to an HTTP client and to plain sockets. Pages and JSON must equal the
-output of the commands, pages must show later charges, and requests without the token must reveal nothing. With DuckDB
-the test includes a stored answer, and with PostgreSQL a ledger in a database.
+The command serves a catalogue on a free port, to an HTTP client and to plain sockets. Pages and
+JSON must equal the output of the commands, pages must show later charges, and requests without the
+token must reveal nothing. With DuckDB the test includes a stored answer, and with PostgreSQL a
+ledger in a database.
 """
 import http.client
 import json
@@ -97,7 +98,10 @@ class Server:
         check(answer.headers["Set-Cookie"] == f"sotto={self.token}; Path={self.room}/; HttpOnly; SameSite=Strict", answer.headers["Set-Cookie"])
 
     def send(self, path, cookie=None, method="GET", headers=(), body=None):
-        """Sends a request, and returns the response and its text. Without `cookie` it has the server's cookie."""
+        """Sends a request, and returns the response and its text.
+
+        Without `cookie` it has the server's cookie.
+        """
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
         all_headers = {"Host": f"127.0.0.1:{self.port}", "Cookie": self.cookie if cookie is None else cookie, **dict(headers)}
@@ -156,7 +160,9 @@ def pages(folder, server):
 
 
 def concurrent_charges(folder, server):
-    """Tests that a client which reads without pause blocks no charge, and that every page it reads is consistent."""
+    """Tests that a client which reads without pause blocks no charge, and that every page it reads
+    is consistent.
+    """
     reading = True
     texts = []
 

@@ -1,4 +1,6 @@
-"""Tests that apps/spark/connect.proto agrees with Spark's definition: names, numbers and types of fields, and calls."""
+"""Tests that apps/spark/connect.proto agrees with Spark's definition: names, numbers and types of
+fields, and calls.
+"""
 import re
 import sys
 from pathlib import Path

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Runs the tests that need Spark: run.py BUILD [PART…].
 
-The parts are protocol, engine, study, killed, tls and python. Without Spark the test is skipped (77).
+The parts are protocol, engine, study, killed, tls and python. Without Spark the test is skipped
+(77).
 """
 import json
 import os
@@ -114,7 +115,10 @@ def values(text):
 
 
 def same(one, other):
-    """Asserts that two answers are equal. The noise is tiny, so equal whole numbers differ by less than 0.1."""
+    """Asserts that two answers are equal.
+
+    The noise is tiny, so equal whole numbers differ by less than 0.1.
+    """
     assert one.keys() == other.keys(), (one, other)
     for name, value in one.items():
         assert abs(value - other[name]) < 0.1 + 1e-9 * abs(value), (name, value, other[name])
@@ -163,7 +167,9 @@ def study(spark, folder):
 
 
 def killed(spark, folder):
-    """Tests ten million rows: the answers equal those of DuckDB, even if executors are killed during a study."""
+    """Tests ten million rows: the answers equal those of DuckDB, even if executors are killed
+    during a study.
+    """
     path = Path(folder, "many")
     make_table(spark, path, 10_000_000, 3_000_000)
     catalogue = Catalogue(folder, spark, path)

@@ -26,7 +26,9 @@ def home(build):
 
 
 def missing(build):
-    """Returns what is missing to start a server, with the command that installs it; empty if nothing is."""
+    """Returns what is missing to start a server, with the command that installs it; empty if
+    nothing is.
+    """
     if home(build) is None:
         return "no Spark; type: ./dev test spark"
     if shutil.which("java") is None:
@@ -68,7 +70,10 @@ class Server:
         self._wait()
 
     def _wait(self):
-        """Waits until the server accepts connections. Raises RuntimeError with the end of its log if it does not."""
+        """Waits until the server accepts connections.
+
+        Raises RuntimeError with the end of its log if it does not.
+        """
         for _ in range(600):
             if self.process.poll() is not None:
                 break

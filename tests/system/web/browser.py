@@ -55,7 +55,10 @@ class Browser:
         return json.loads(text)
 
     def call(self, method, wait=60, **parameters):
-        """Calls a method of the DevTools protocol and returns its result. Waits at most `wait` seconds."""
+        """Calls a method of the DevTools protocol and returns its result.
+
+        Waits at most `wait` seconds.
+        """
         self.number += 1
         message = {"id": self.number, "method": method, "params": parameters}
         if self.session:
@@ -84,14 +87,20 @@ class Browser:
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=2 if telephone else 1, mobile=telephone)
 
     def evaluate(self, expression, wait=60):
-        """Returns the value of a JavaScript expression or of its promise. Raises RuntimeError if it throws."""
+        """Returns the value of a JavaScript expression or of its promise.
+
+        Raises RuntimeError if it throws.
+        """
         result = self.call("Runtime.evaluate", wait=wait, expression=expression, awaitPromise=True, returnByValue=True)
         if "exceptionDetails" in result:
             raise RuntimeError(result["exceptionDetails"].get("exception", {}).get("description", str(result["exceptionDetails"])))
         return result["result"].get("value")
 
     def wait_for(self, condition, wait=60):
-        """Returns the value of the expression once it is true. Raises TimeoutError after `wait` seconds."""
+        """Returns the value of the expression once it is true.
+
+        Raises TimeoutError after `wait` seconds.
+        """
         until = time.monotonic() + wait
         while time.monotonic() < until:
             if value := self.evaluate(condition):

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Tests numerics in WebAssembly under node: numerics.sh BUILD. The tests of the certified reals must pass with Emscripten's
-# C library and without fused multiply-add, and doubles must be read and written as on this machine. Skipped if the page
-# is not built.
+# Tests numerics in WebAssembly under node: numerics.sh BUILD. The tests of the certified reals must
+# pass with Emscripten's C library and without fused multiply-add, and doubles must be read and
+# written as on this machine. Skipped if the page is not built.
 set -eu
 build=$(cd "$1" && pwd)
 source=$(pwd)
@@ -22,5 +22,6 @@ diff "$folder/native" "$folder/web" | head -n 20 >"$folder/differences"
 cat "$folder/differences"
 [ ! -s "$folder/differences" ] || exit 1
 echo "$(wc -l <"$folder/native") lines of numbers are equal"
-# Excludes the test that compares with long double: in this C library these functions compute in double.
+# Excludes the test that compares with long double: in this C library these functions compute in
+# double.
 node "$build/web/numerics_test.js" --gtest_brief=1 --gtest_filter=-Complex.FunctionsKeepTheirDocumentedErrors

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Tests the web page in headless Chromium: run.py BUILD.
 
-The page must answer within a second, show the numbers of the command, say where a plan is wrong, have its plan in its
-link, load nothing, and fit a desktop and a telephone. BUILD/web/*.png are screenshots. The test is skipped without the
-page or a browser.
+The page must answer within a second, show the numbers of the command, say where a plan is wrong,
+have its plan in its link, load nothing, and fit a desktop and a telephone. BUILD/web/*.png are
+screenshots. The test is skipped without the page or a browser.
 """
 import json
 import math
@@ -52,7 +52,9 @@ def claim(holds, words):
 
 
 def differences(ours, theirs, at=""):
-    """Yields every difference of two answers: its place, the value of the page, the value of the command."""
+    """Yields every difference of two answers: its place, the value of the page, the value of the
+    command.
+    """
     if isinstance(ours, dict) and isinstance(theirs, dict):
         for key in {**ours, **theirs}:
             yield from differences(ours.get(key), theirs.get(key), f"{at}.{key}")
@@ -64,7 +66,9 @@ def differences(ours, theirs, at=""):
 
 
 def disjoint(ours, theirs):
-    """Returns whether an interval of one answer is disjoint from that of the other: one of them is wrong then."""
+    """Returns whether an interval of one answer is disjoint from that of the other: one of them is
+    wrong then.
+    """
     if isinstance(ours, dict) and isinstance(theirs, dict):
         if {"lower", "upper"} <= ours.keys() & theirs.keys():
             end = lambda x, otherwise: otherwise if x is None else float(x)
@@ -78,8 +82,9 @@ def disjoint(ours, theirs):
 def compare_numbers(browser, command):
     """Compares the answers of the page with those of the command.
 
-    The exp, log, sin and cos of the two C libraries differ by an ulp or two, and searches and grids depend on them
-    (docs/decisions/0037-web.md). Answers may differ by a relative 1e-9, and their intervals must overlap.
+    The exp, log, sin and cos of the two C libraries differ by an ulp or two, and searches and grids
+    depend on them (docs/decisions/0037-web.md). Answers may differ by a relative 1e-9, and their
+    intervals must overlap.
     """
     identical, different = 0, []
     questions = [(ask, plan, delta, words(delta)) for plan, delta in PLANS for ask, words in ASKS.items()]
