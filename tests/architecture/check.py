@@ -371,10 +371,12 @@ def check_documentation_index(tree):
 
 
 def check_paths_through_the_source(tree):
-    """Checks that each step of the paths in src/README.md, `file` → `function`, names a file that has a word of that name."""
+    """Checks that src/README.md names functions that exist: each `file` → `function` and `function` (`file`) needs a word of that name in the file."""
     readme = tree.root / "src/README.md"
     for number, line in lines(readme):
-        for name, function in re.findall(r"`([\w./]+)` → `(?:\w+::)*(\w+)`", line):
+        steps = re.findall(r"`([\w./]+)` → `(?:\w+::)*(\w+)`", line)
+        steps += [(name, function) for function, name in re.findall(r"`(?:\w+::)*(\w+)` \(`([\w./]+)`\)", line)]
+        for name, function in steps:
             path = tree.root / name
             if not path.is_file():
                 tree.violation(readme, number, f"there is no file {name}")

@@ -214,6 +214,9 @@ class Rules(unittest.TestCase):
         step = GOOD["src/README.md"] + "1. `apps/cli/main.cpp` → `%s` starts.\n"
         self.assertEqual(self.findings({"src/README.md": step % "Program::main"}).violations, [])
         self.expect("src/README.md", step % "run", "src/README.md:5: apps/cli/main.cpp has no run")
+        place = GOOD["src/README.md"] + "`%s` (`apps/cli/main.cpp`) starts.\n"
+        self.assertEqual(self.findings({"src/README.md": place % "Program::main"}).violations, [])
+        self.expect("src/README.md", place % "run", "src/README.md:5: apps/cli/main.cpp has no run")
         self.expect("src/README.md", (step % "main").replace("main.cpp", "gone.cpp"), "src/README.md:5: there is no file apps/cli/gone.cpp")
 
     def test_opening_lines(self):
