@@ -19,20 +19,6 @@ namespace {
 constexpr const char* key_schema = "sotto.member-key/1";
 constexpr const char* card_schema = "sotto.member/1";
 
-// Reads hexadecimal digits; empty if one of them is none. A last digit without a partner is
-// ignored.
-Bytes bytes_of_digits(const std::string& text) {
-  static constexpr std::string_view digits = "0123456789abcdef";
-  Bytes bytes;
-  for (std::size_t i = 0; i + 1 < text.size(); i += 2) {
-    const std::size_t high = digits.find(text[i]);
-    const std::size_t low = digits.find(text[i + 1]);
-    if (high > 15 || low > 15) return {};
-    bytes += static_cast<char>(high << 4U | low);
-  }
-  return bytes;
-}
-
 [[noreturn]] void fail(const std::filesystem::path& path) {
   throw std::runtime_error("cannot write " + path.string() + ": " + std::strerror(errno));
 }
@@ -109,7 +95,7 @@ MemberKey read_key(const std::filesystem::path& path) {
     const Json json = Json::parse(read_text(path));
     if (json["schema"] == key_schema) {
       MemberKey key{json["name"].text(),
-                    bytes_of_digits(json["seed"].text()),
+                    from_hexadecimal(json["seed"].text()).value_or(""),
                     {json["tls_key"].text(), json["certificate"].text()}};
       if (key.seed.size() == 32) return key;
     }

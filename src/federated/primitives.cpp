@@ -208,7 +208,7 @@ class SodiumPrimitives final : public Primitives {
       Bytes above = scalar_of(1);
       Bytes below = scalar_of(1);
       for (const SecretShare& other : shares) {
-        if (other.index == one.index) continue;
+        if (&other == &one) continue;
         Bytes difference(key_size, 0);
         crypto_core_ristretto255_scalar_sub(data(difference), data(scalar_of(other.index)),
                                             data(scalar_of(one.index)));
