@@ -1,5 +1,5 @@
-// Parts that the commands share: the functions that add them to the program, the options of most of them,
-// the conversion of options to numbers, and messages on stderr.
+// Parts that the commands share: the functions that add them to the program, the options of most of
+// them, the conversion of options to numbers, and messages on stderr.
 #pragma once
 
 #include <cstdint>

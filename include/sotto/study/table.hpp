@@ -42,7 +42,7 @@ struct TableDescription {
   std::vector<TableColumn> columns;
   std::string unit = {};  ///< required: whom the budget protects, as the column that names them,
                           ///< such as "person"; "row" only where nobody has more than one row
-  std::string name = {};      ///< of the data; empty: the file's name without its ending
+  std::string name = {};  ///< of the data; empty: the file's name without its ending
   std::string version = "1";  ///< change it when the rows change: answers are kept per version
   std::optional<double> size = {};  ///< the public number of units
 };

@@ -234,8 +234,10 @@ TEST(Filter, EveryEventHasTheFiltersRelation) {
     EXPECT_EQ(filter(relation).relation(), relation);
   }
   // As stated: two events that fix different relations must not be combined, so both are refused.
-  EXPECT_TRUE(mentions(refusal(filter(Relation::as_stated), poisson), "fixes the relation add-remove"));
-  EXPECT_TRUE(mentions(refusal(filter(Relation::as_stated), without), "fixes the relation replace-one"));
+  EXPECT_TRUE(
+      mentions(refusal(filter(Relation::as_stated), poisson), "fixes the relation add-remove"));
+  EXPECT_TRUE(
+      mentions(refusal(filter(Relation::as_stated), without), "fixes the relation replace-one"));
 }
 
 TEST(Filter, NumbersOutOfRangeAreRefused) {

@@ -165,7 +165,8 @@ TEST(BadStudies, MoreThanAMillionGroupsAreTooMany) {
   Files files = changed("by = [\"region\"]", "by = [\"person\", \"decade\"]");
   files.data.insert(files.data.find("[columns.region]"), "values = [" + values + "]\n");
   files.study.insert(files.study.find("[columns.income]"), "values = [" + values + "]\n");
-  EXPECT_NE(verdict(files).find("query \"n\": `by` makes more than a million groups"), std::string::npos);
+  EXPECT_NE(verdict(files).find("query \"n\": `by` makes more than a million groups"),
+            std::string::npos);
 }
 
 TEST(BadStudies, AnythingCutOffIsAnErrorOrAStudy) {

@@ -449,8 +449,7 @@ TEST_F(TableFolder, WrongDescriptionsAreErrors) {
   };
   EXPECT_TRUE(mentions(with([](auto& d) { d.unit = "persn"; }), "did you mean \"person\"?"));
   EXPECT_TRUE(mentions(with([](auto& d) { d.unit = ""; }), "TableDescription::unit is empty"));
-  EXPECT_TRUE(
-      mentions(with([](auto& d) { d.unit = "weight"; }), "cannot identify a unit"));
+  EXPECT_TRUE(mentions(with([](auto& d) { d.unit = "weight"; }), "cannot identify a unit"));
   EXPECT_TRUE(mentions(with([](auto& d) { d.columns.clear(); }), "columns is empty"));
   EXPECT_TRUE(mentions(with([](auto& d) { d.version = ""; }), "version is empty"));
   EXPECT_TRUE(mentions(with([](auto& d) { d.version = "1\n2"; }), "control character"));
